@@ -1,0 +1,61 @@
+-- job/promote: makes delayed jobs ready whose time has come. The caller saw them due; what has moved
+-- since is told so and left alone.
+-- KEYS    meta delayed wait prioritized crashed marker events
+-- ITEM KEYS job
+-- ARGV    revision now count
+-- ITEM ARGV id due
+-- RETURNS the statuses, one for each job; the due ms of the next delayed job, 0 when there is none
+-- STATUS  ok moved gone
+-- ERRORS  EMQFENCE
+-- EMITS   promoted
+-- COST    O(batch log N): two calls a job, about ten a batch
+-- USES    fence lanes places emit
+local m = fence()
+if m.err then return m end
+local now, count = ARGV[2], tonumber(ARGV[3])
+local ids = {}
+for i = 1, count do ids[i] = ARGV[2 + 2 * i] end
+redis.call('LLEN', KEYS[3])
+redis.call('ZCARD', KEYS[4])
+redis.call('LLEN', KEYS[5])
+local scores = redis.call('ZMSCORE', KEYS[2], unpack(ids))
+local statuses, jobs, leave, to_place = {}, {}, {}, 0
+for i = 1, count do
+  if not scores[i] or scores[i] ~= ARGV[3 + 2 * i] or tonumber(scores[i]) > tonumber(now) then
+    statuses[i] = 'moved'
+  else
+    local job = redis.pcall('HMGET', KEYS[7 + i], 'name', 'place', 'stc', 'lifo', 'priority')
+    leave[#leave + 1] = ids[i]
+    if job.err or not job[1] then
+      statuses[i] = 'gone'
+    else
+      statuses[i] = 'ok'
+      if not job[2] and job[5] then to_place = to_place + 1 end
+    end
+    jobs[i] = job
+  end
+end
+
+if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
+local lanes, promoted = new_lanes(), {}
+local seq = 0
+if to_place > 0 then seq = take_places(KEYS[4], to_place) end
+for i = 1, count do
+  if statuses[i] == 'ok' then
+    local place = jobs[i][2]
+    if not place and jobs[i][5] then
+      place = place_of(jobs[i][5], seq)
+      seq = seq + 1
+      redis.call('HSET', KEYS[7 + i], 'delay', '0', 'place', place)
+    else
+      redis.call('HSET', KEYS[7 + i], 'delay', '0')
+    end
+    sort_into(lanes, ids[i], place, jobs[i][3], jobs[i][4])
+    promoted[#promoted + 1] = ids[i]
+  end
+end
+put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+local next_due = redis.call('ZRANGE', KEYS[2], '0', '0', 'WITHSCORES')[2]
+if next_due then redis.pcall('ZADD', KEYS[6], 'LT', next_due, '1') end
+emit(KEYS[7], m, now, 'promoted', promoted)
+return { statuses, next_due or '0' }

@@ -1,0 +1,66 @@
+-- job/recover: takes claims back whose lease ran out without an extension. The caller saw each lease
+-- expired and waited one renewal interval of unbroken contact; a lease that has changed since is left
+-- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`.
+-- KEYS    meta active wait prioritized crashed failed trash marker events
+-- ITEM KEYS job
+-- ARGV    revision now count max_crashes keep_failed age_failed
+-- ITEM ARGV id lease
+-- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash
+-- STATUS  ok moved gone done
+-- ERRORS  EMQFENCE
+-- EMITS   recovered failed
+-- COST    O(batch log N): two calls a job, about twelve a batch
+-- USES    fence lanes retain emit
+local m = fence()
+if m.err then return m end
+local now, count = ARGV[2], tonumber(ARGV[3])
+local epoch_s = math.floor(tonumber(now) / 1000) - 1704067200
+local ids = {}
+for i = 1, count do ids[i] = ARGV[5 + 2 * i] end
+redis.call('LLEN', KEYS[3])
+redis.call('ZCARD', KEYS[4])
+redis.call('LLEN', KEYS[5])
+redis.call('ZCARD', KEYS[6])
+redis.call('SCARD', KEYS[7])
+local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
+local statuses, jobs, leave = {}, {}, {}
+for i = 1, count do
+  if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
+    statuses[i] = 'moved'
+  else
+    local job = redis.pcall('HMGET', KEYS[9 + i], 'name', 'place', 'stc', 'ats')
+    leave[#leave + 1] = ids[i]
+    statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
+    jobs[i] = job
+  end
+end
+
+if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
+local lanes, recovered, failed, ends = new_lanes(), {}, {}, {}
+for i = 1, count do
+  if statuses[i] == 'ok' then
+    local crashes = tonumber(jobs[i][3] or '0') + 1
+    local stc = string.format('%.0f', crashes)
+    local ats = string.format('%.0f', tonumber(jobs[i][4] or '0') + 1)
+    if crashes > tonumber(ARGV[4]) then
+      statuses[i] = 'done'
+      redis.call('HSET', KEYS[9 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',
+        'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
+      ends[#ends + 1] = now
+      ends[#ends + 1] = ids[i]
+      failed[#failed + 1] = ids[i]
+    else
+      redis.call('HSET', KEYS[9 + i], 'stc', stc, 'ats', ats)
+      sort_into(lanes, ids[i], jobs[i][2], stc, false)
+      recovered[#recovered + 1] = ids[i]
+    end
+  end
+end
+local evicted = {}
+if #ends > 0 then
+  redis.call('ZADD', KEYS[6], unpack(ends))
+  retain(KEYS[6], KEYS[7], ARGV[5], ARGV[6], now, evicted)
+end
+put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[8])
+emit(KEYS[9], m, now, 'recovered', recovered, 'failed', failed)
+return { statuses, evicted }

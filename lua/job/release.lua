@@ -1,0 +1,51 @@
+-- job/release: gives claims back that were not worked to an end (shutdown, a claim that came back too
+-- late, a lost claim). Costs no attempt; a job goes back to the place it was taken from.
+-- KEYS    meta active wait prioritized crashed marker events
+-- ITEM KEYS job
+-- ARGV    revision now count
+-- ITEM ARGV id token ats
+-- RETURNS one status for each job
+-- STATUS  ok stale gone
+-- ERRORS  EMQFENCE
+-- EMITS   released
+-- COST    O(batch log N): two calls a job, about ten a batch
+-- USES    fence held lanes emit
+local m = fence()
+if m.err then return m end
+local now, count = ARGV[2], tonumber(ARGV[3])
+local ids, tokens = {}, {}
+for i = 1, count do
+  local a = 3 + (i - 1) * 3
+  ids[i], tokens[i] = ARGV[a + 1], ARGV[a + 2]
+end
+local mine = held(KEYS[2], ids, tokens)
+redis.call('LLEN', KEYS[3])
+redis.call('ZCARD', KEYS[4])
+redis.call('LLEN', KEYS[5])
+local statuses, jobs, leave = {}, {}, {}
+for i = 1, count do
+  local job = redis.pcall('HMGET', KEYS[7 + i], 'name', 'place', 'stc')
+  local there = not job.err and job[1]
+  if mine[i] then
+    leave[#leave + 1] = ids[i]
+    statuses[i] = there and 'ok' or 'gone'
+  else
+    statuses[i] = there and 'stale' or 'gone'
+  end
+  jobs[i] = job
+end
+
+if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
+local lanes, released = new_lanes(), {}
+-- Backwards, because each goes in front of the one before.
+for i = count, 1, -1 do
+  if statuses[i] == 'ok' then
+    local ats = ARGV[3 + (i - 1) * 3 + 3]
+    if ats ~= '0' then redis.call('HSET', KEYS[7 + i], 'ats', ats) end
+    sort_into(lanes, ids[i], jobs[i][2], jobs[i][3], true)
+    released[#released + 1] = ids[i]
+  end
+end
+put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+emit(KEYS[7], m, now, 'released', released)
+return statuses

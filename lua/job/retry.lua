@@ -1,0 +1,63 @@
+-- job/retry: ends claims whose attempt failed and gives the jobs another one, at once or after a delay.
+-- KEYS    meta active wait prioritized crashed delayed marker events
+-- ITEM KEYS job
+-- ARGV    revision now count
+-- ITEM ARGV id token delay reason started ats atm by
+-- RETURNS one status for each job
+-- STATUS  ok stale gone
+-- ERRORS  EMQFENCE
+-- EMITS   retried delayed
+-- COST    O(batch log N): two calls a job, about ten a batch
+-- USES    fence held lanes emit
+local m = fence()
+if m.err then return m end
+local now, count = ARGV[2], tonumber(ARGV[3])
+local ids, tokens = {}, {}
+for i = 1, count do
+  local a = 3 + (i - 1) * 8
+  ids[i], tokens[i] = ARGV[a + 1], ARGV[a + 2]
+end
+local mine = held(KEYS[2], ids, tokens)
+redis.call('LLEN', KEYS[3])
+redis.call('ZCARD', KEYS[4])
+redis.call('LLEN', KEYS[5])
+redis.call('ZCARD', KEYS[6])
+local statuses, jobs, leave = {}, {}, {}
+for i = 1, count do
+  local job = redis.pcall('HMGET', KEYS[8 + i], 'name', 'place', 'stc', 'lifo')
+  local there = not job.err and job[1]
+  if mine[i] then
+    leave[#leave + 1] = ids[i]
+    statuses[i] = there and 'ok' or 'gone'
+  else
+    statuses[i] = there and 'stale' or 'gone'
+  end
+  jobs[i] = job
+end
+
+if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
+local lanes, timers, retried, delayed = new_lanes(), {}, {}, {}
+local earliest
+for i = 1, count do
+  if statuses[i] == 'ok' then
+    local a = 3 + (i - 1) * 8
+    local delay = tonumber(ARGV[a + 3])
+    redis.call('HSET', KEYS[8 + i], 'failedReason', ARGV[a + 4], 'processedOn', ARGV[a + 5], 'ats',
+      ARGV[a + 6], 'atm', ARGV[a + 7], 'pb', ARGV[a + 8], 'delay', ARGV[a + 3])
+    retried[#retried + 1] = ids[i]
+    if delay > 0 then
+      local due = tonumber(now) + delay
+      if not earliest or due < earliest then earliest = due end
+      timers[#timers + 1] = string.format('%.0f', due)
+      timers[#timers + 1] = ids[i]
+      delayed[#delayed + 1] = ids[i]
+    else
+      sort_into(lanes, ids[i], jobs[i][2], jobs[i][3], jobs[i][4])
+    end
+  end
+end
+if #timers > 0 then redis.call('ZADD', KEYS[6], unpack(timers)) end
+put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
+if earliest then redis.pcall('ZADD', KEYS[7], 'LT', string.format('%.0f', earliest), '1') end
+emit(KEYS[8], m, now, 'retried', retried, 'delayed', delayed)
+return statuses

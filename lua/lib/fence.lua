@@ -1,0 +1,16 @@
+-- The version fence: the first act of every transition, so that no call runs on another wire's keys.
+-- Answers the fields of meta that transitions need, or a table with `err`, which the caller returns.
+-- KEYS[1] is meta, ARGV[1] the revision of the caller's script set.
+local function fence()
+  local m = redis.pcall('HMGET', KEYS[1], 'version', 'min_revision', 'paused', 'event_cap')
+  if m.err then
+    return redis.error_reply('EMQFENCE expected=echomq:2.0.0 found=a meta key of another type')
+  end
+  if m[1] ~= 'echomq:2.0.0' then
+    return redis.error_reply('EMQFENCE expected=echomq:2.0.0 found=' .. (m[1] or 'nothing'))
+  end
+  if tonumber(m[2] or '1') > tonumber(ARGV[1]) then
+    return redis.error_reply('EMQFENCE expected=revision ' .. ARGV[1] .. ' found=revision ' .. m[2])
+  end
+  return { paused = m[3], event_cap = m[4] or '10000' }
+end

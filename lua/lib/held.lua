@@ -1,0 +1,12 @@
+-- Which of these ids are held under the token that the caller presents? The token is the lease without
+-- its deadline (score mod 2^21), so that an extension never makes a finish of the same run look foreign.
+-- `tokens` runs parallel to `ids`. Answers a parallel list of booleans. Reading it also proves that
+-- `active` has the right type before anything is written.
+local function held(active, ids, tokens)
+  local scores = redis.call('ZMSCORE', active, unpack(ids))
+  local mine = {}
+  for i = 1, #ids do
+    mine[i] = scores[i] and tonumber(scores[i]) % 2097152 == tonumber(tokens[i]) or false
+  end
+  return mine
+end

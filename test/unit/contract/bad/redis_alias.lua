@@ -1,0 +1,37 @@
+-- job/sample: a script for the tests of the contract.
+-- KEYS      meta wait events
+-- ITEM KEYS job
+-- ARGV      revision now count
+-- ITEM ARGV id name
+-- RETURNS   the statuses, one for each job
+-- STATUS    ok gone
+-- ERRORS    EMQFENCE
+-- EMITS     touched
+-- COST      O(batch)
+-- USES      fence emit
+local m = fence()
+if m.err then return m end
+local r = redis
+local call = redis.call
+call('LLEN', KEYS[2])
+pcall(redis.call, 'LLEN', KEYS[2])
+redis['call']('LLEN', KEYS[2])
+redis.log('x')
+local statuses, touched = {}, {}
+redis.call('LLEN', KEYS[2])
+for i = 1, tonumber(ARGV[3]) do
+  statuses[i] = redis.call('EXISTS', KEYS[3 + i]) == 1 and 'ok' or 'gone'
+  touched[i] = ARGV[2 + 2 * i]
+end
+emit(KEYS[3], ARGV[2], 'touched', touched)
+return statuses
+-- refused at 14: redis may stand only in redis.call(
+-- refused at 15: redis may stand only in redis.call(
+-- refused at 16: computed call
+-- refused at 16: a key is used as a value here
+-- refused at 17: redis may stand only in redis.call(
+-- refused at 17: a key is used as a value here
+-- refused at 18: redis may stand only in redis.call(
+-- refused at 18: computed call
+-- refused at 18: a key is used as a value here
+-- refused at 19: redis may stand only in redis.call(
