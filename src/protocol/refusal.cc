@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "protocol/refusal.h"
+
+#include <array>
+#include <string>
+
+#include "echomq/fence.h"
+#include "protocol/version.h"
+
+namespace echomq::inline v2 {
+namespace protocol {
+namespace {
+
+struct Mapping {
+  std::string_view prefix;
+  ErrorCode code;
+  std::string_view advice;
+};
+
+// Server words that mean something to a user; everything else is quoted as server_error.
+constexpr std::array kMappings{
+    Mapping{"EMQFULL", ErrorCode::full, "the server is at its maxmemory limit: adds are refused"},
+    Mapping{"OOM", ErrorCode::full, "the server is at its maxmemory limit"},
+    Mapping{"WRONGTYPE", ErrorCode::wrong_type,
+            "a key of the queue holds a value of a foreign type"},
+    Mapping{"NOPERM", ErrorCode::denied, "an ACL rule refused the command"},
+    Mapping{"NOAUTH", ErrorCode::denied, "the server wants a login"},
+    Mapping{"LOADING", ErrorCode::loading, "the server is loading its data"},
+    Mapping{"EMQARG", ErrorCode::protocol, "the script refused its arguments"},
+};
+
+}  // namespace
+
+Error fence_refusal(std::string_view queue, std::string_view found, std::string_view expected,
+                    std::string_view probe) {
+  std::string detail = "queue \"" + std::string(queue) + "\" belongs to another wire: found " +
+                       std::string(found) + " at " + std::string(probe) + ", expected " +
+                       std::string(expected) + "; nothing was changed";
+  return {ErrorCode::fence,
+          detail,
+          {{"queue", std::string(queue)},
+           {"found", std::string(found)},
+           {"expected", std::string(expected)},
+           {"probe", std::string(probe)}}};
+}
+
+Error refusal(std::string_view text, std::string_view queue, std::string_view probe) {
+  constexpr std::string_view kFence = "EMQFENCE expected=";
+  if (text.starts_with(kFence)) {
+    const auto at = text.find(" found=");
+    const auto expected = text.substr(kFence.size(), at - kFence.size());
+    const auto found = at == std::string_view::npos ? std::string_view() : text.substr(at + 7);
+    return fence_refusal(queue, found, expected, probe);
+  }
+  for (const auto& mapping : kMappings)
+    if (text.starts_with(mapping.prefix))
+      return {mapping.code,
+              std::string(mapping.advice) + " (" + std::string(text) + ")",
+              {{"queue", std::string(queue)}, {"found", std::string(text)}}};
+  return {ErrorCode::server_error,
+          "the server answered: " + std::string(text),
+          {{"queue", std::string(queue)}, {"found", std::string(text)}}};
+}
+
+}  // namespace protocol
+
+std::optional<FenceError> fence_error(const Error& error) {
+  if (error.code != ErrorCode::fence) return std::nullopt;
+  const auto part = [&error](std::string_view key) {
+    const auto* value = error.field(key);
+    return value ? *value : std::string();
+  };
+  return FenceError{part("queue"), part("found"), part("expected"), part("probe")};
+}
+
+}  // namespace echomq::inline v2
