@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Client: one process's connection to a deployment. Queues and workers share it.
+//
+//   auto mq = echomq::connect("unix:///run/emq.sock").value();
+//
+// A Client is a handle: copies share the connection, the node id (which mints job ids and signs
+// leases) and one I/O thread. When the last handle, queue and worker is gone, what was sent is
+// answered or given up within the command deadline, the node id is returned, and the thread ends.
+//
+// Not fork-safe: create the Client after fork(). The library installs no signal handlers and never
+// exits. Thread-safety: every member may be called from any thread at any time, except from inside
+// a callback that runs on the I/O thread, where the blocking members would wait for themselves:
+// they answer ErrorCode::invalid_argument there.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "echomq/export.h"
+#include "echomq/result.h"
+
+namespace echomq::inline v2 {
+
+enum class LogLevel { debug, info, warning, error };
+
+struct ClientOptions {
+  // How long connect() tries, the time of a loading server included.
+  std::chrono::milliseconds connect_timeout{2'000};
+  // After this long without an answer a command gives up with ErrorCode::timeout.
+  std::chrono::milliseconds command_timeout{5'000};
+  // A job's data may be this long; at most kMaxDataBytes (64 MiB).
+  std::size_t data_limit = std::size_t{1} << 20;
+  // Accept a maxmemory-policy other than noeviction. The server may then drop jobs without a word.
+  bool allow_eviction = false;
+  // Unbraced v1 queues are looked for under these prefixes when a queue is opened, and refused
+  // (ErrorCode::fence). Empty for those who run BullMQ beside EchoMQ on the same server.
+  std::vector<std::string> v1_prefixes{"emq", "bull"};
+  // A fixed node id 0..1023 instead of the first free one; refused while another process holds it.
+  std::optional<unsigned> node{};
+  // How long the node id is held without a sign of life; renewed every third of it. At least 3 s.
+  std::chrono::milliseconds node_lease{30'000};
+  // Shown by CLIENT LIST; [A-Za-z0-9._:-]*.
+  std::string name = "echomq";
+  // Where log lines go; nowhere by default. Called on the I/O thread: be short, do not block.
+  std::function<void(LogLevel, std::string_view)> log{};
+  // Where callbacks of async_ operations run; on the I/O thread by default. Given for example
+  // [&](auto task) { asio::post(context, std::move(task)); }
+  std::function<void(std::function<void()>)> post{};
+};
+
+class ClientCore;
+
+class ECHOMQ_API Client {
+ public:
+  explicit Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
+
+  // The server as it was addressed, without the password.
+  [[nodiscard]] std::string url() const;
+  // "7.0.15"; "unknown" where INFO is denied.
+  [[nodiscard]] std::string server_version() const;
+  // The node id that this process holds, 0..1023.
+  [[nodiscard]] unsigned node() const;
+  // A new id, unique in the deployment: a decimal Snowflake. See echomq/id.h.
+  Result<std::string> mint_id();
+  // The names of all queues that were ever opened here, in alphabetical order.
+  Result<std::vector<std::string>> queues();
+  // Milliseconds since 1970 by the server's clock, as estimated.
+  [[nodiscard]] std::int64_t server_time_ms() const;
+  // Ends the connection now: operations not yet sent answer ErrorCode::closed, those in flight
+  // ErrorCode::connection_lost. Later operations answer ErrorCode::closed.
+  void close();
+
+  [[nodiscard]] const std::shared_ptr<ClientCore>& core() const { return core_; }
+
+ private:
+  std::shared_ptr<ClientCore> core_;
+};
+
+// Connects and proves that the server can be used: reachable, recent enough (7.0), not loading, not
+// evicting, and with a free node id. `url` is one of
+//   redis://[[user]:password@]host[:port][/db]    valkey://... the same
+//   unix:///path/to/socket[?db=N]
+//   embedded:[/folder]   the private server of that folder: the running one, or else a new one that
+//                        lives as long as the Client. The default folder is
+//                        Embedded::default_dir().
+// Errors: invalid_url, invalid_argument (options), unavailable, timeout, loading, denied,
+// server_too_old, config (evicting), embedded, fence (the deployment is of another version),
+// nodes_exhausted, unsupported.
+ECHOMQ_API Result<Client> connect(std::string_view url, ClientOptions options = {});
+
+// EMQ_URL, or "embedded:" when it is unset or empty.
+ECHOMQ_API std::string url_from_env();
+
+}  // namespace echomq::inline v2

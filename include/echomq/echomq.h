@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Everything but the optional parts (echomq/json.h).
+#pragma once
+
+#include "echomq/client.h"
+#include "echomq/codec.h"
+#include "echomq/embedded.h"
+#include "echomq/fence.h"
+#include "echomq/id.h"
+#include "echomq/job.h"
+#include "echomq/keyspace.h"
+#include "echomq/options.h"
+#include "echomq/queue.h"
+#include "echomq/result.h"
+#include "echomq/signals.h"
+#include "echomq/version.h"
+#include "echomq/worker.h"

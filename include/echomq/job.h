@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// A job, seen from two sides: JobInfo is a snapshot that anyone may read; RawJob and Job<T> are
+// what a handler holds while it works.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "echomq/codec.h"
+#include "echomq/export.h"
+#include "echomq/options.h"
+#include "echomq/result.h"
+
+namespace echomq::inline v2 {
+
+// Where a job is: exactly one of these until it is removed. See docs/states.md.
+enum class JobState { waiting, prioritized, delayed, active, completed, failed, waiting_children };
+
+// "waiting", "waiting-children"...
+ECHOMQ_API std::string_view name(JobState state) noexcept;
+
+// One job at one moment. Times are milliseconds since 1970 by the server's clock, 0 = not yet.
+struct JobInfo {
+  std::string queue;
+  std::string id;
+  std::string name;
+  std::string data;
+  JobState state = JobState::waiting;
+  JobOptions options;             // as given to add; id and name stand above
+  unsigned attempts_made = 0;     // attempts that ended in a failure or success
+  unsigned attempts_started = 0;  // times that a worker took it, crashes included
+  unsigned crashes = 0;           // times that its lease ran out
+  std::int64_t added_ms = 0;
+  std::int64_t due_ms = 0;        // delayed: when it becomes ready
+  std::int64_t processed_ms = 0;  // start of the last attempt that ended
+  std::int64_t finished_ms = 0;
+  std::string worker;                 // name of the worker of that attempt
+  std::string progress;               // what the handler reported last
+  std::optional<std::string> result;  // completed: what the handler returned
+  std::string failed_reason;          // of the last failed attempt
+};
+
+class RunningJob;
+
+// The job that a handler works on; valid inside the handler only.
+// Thread-safety: the members may be called from any thread while the handler runs.
+class ECHOMQ_API RawJob {
+ public:
+  explicit RawJob(std::shared_ptr<RunningJob> running);
+
+  [[nodiscard]] const std::string& id() const noexcept;
+  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const std::string& queue() const noexcept;
+  [[nodiscard]] std::string_view bytes() const noexcept;  // the data as it was added
+  [[nodiscard]] unsigned attempt() const noexcept;        // 1 for the first
+  [[nodiscard]] unsigned attempts_allowed() const noexcept;
+  [[nodiscard]] unsigned crashes() const noexcept;  // earlier runs that ended with their process
+  [[nodiscard]] std::int64_t added_ms() const noexcept;
+  // Asked to stop: the worker shuts down, or the lease is lost and the result will be refused.
+  [[nodiscard]] std::stop_token stop_token() const noexcept;
+  // True once another run owns the job.
+  [[nodiscard]] bool lease_lost() const noexcept;
+  // Stores what anyone reading the job shall see; the latest value wins, and none is waited for.
+  // Errors: too_large (8 KiB).
+  Result<void> progress(std::string value);
+
+ private:
+  std::shared_ptr<RunningJob> running_;
+};
+
+// The same with decoded data.
+template <class T = std::string>
+class Job : public RawJob {
+ public:
+  Job(RawJob raw, T data) : RawJob(std::move(raw)), data_(std::move(data)) {}
+  [[nodiscard]] const T& data() const noexcept { return data_; }
+  [[nodiscard]] T& data() noexcept { return data_; }
+
+ private:
+  T data_;
+};
+
+// How a handler's attempt ended.
+class Outcome {
+ public:
+  enum class Kind { done, fail, retry, unrecoverable };
+
+  // Completed; `result` is kept with the job (at most 256 KiB).
+  static Outcome done(std::string result = {}) { return {Kind::done, std::move(result), {}}; }
+  // The attempt failed: tried again after its backoff while attempts are left, then `failed`.
+  static Outcome fail(std::string reason) { return {Kind::fail, std::move(reason), {}}; }
+  // Not now: again after `delay`, without spending an attempt.
+  static Outcome retry_in(std::chrono::milliseconds delay, std::string reason = "retry asked for") {
+    return {Kind::retry, std::move(reason), delay};
+  }
+  // Failed for good, whatever attempts are left.
+  static Outcome unrecoverable(std::string reason) {
+    return {Kind::unrecoverable, std::move(reason), {}};
+  }
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] std::chrono::milliseconds delay() const noexcept { return delay_; }
+
+ private:
+  Outcome(Kind kind, std::string text, std::chrono::milliseconds delay)
+      : kind_(kind), text_(std::move(text)), delay_(delay) {}
+
+  Kind kind_;
+  std::string text_;
+  std::chrono::milliseconds delay_;
+};
+
+}  // namespace echomq::inline v2

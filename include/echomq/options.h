@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The options of a job: how often it is tried, when it may start, where it stands, how long it is
+// kept.
+//
+// Every value is checked when a job is added, before a byte is sent; a bad one answers
+// ErrorCode::invalid_argument or invalid_name with the value and what was expected.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace echomq::inline v2 {
+
+// Limits of one job, the same for every queue.
+inline constexpr std::uint64_t kMaxDataBytes = 64ULL
+                                               << 20;  // hard limit; see ClientOptions::data_limit
+inline constexpr std::uint64_t kMaxResultBytes = 256ULL << 10;  // a larger result fails the job
+inline constexpr std::uint64_t kMaxReasonBytes = 8ULL << 10;    // a longer failure reason is cut
+inline constexpr unsigned kMaxPriority = (1U << 21) - 1;        // scores stay below 2^53
+inline constexpr unsigned kMaxAttempts = 1'000'000;
+inline constexpr std::chrono::milliseconds kMaxDelay = std::chrono::hours(24 * 365 * 10);
+
+// How long to wait before the next attempt. n counts the failed attempts, from 1.
+//   fixed:       delay
+//   exponential: delay * 2^(n-1), at most ten years
+// jitter j in [0,1] draws from [d*(1-j), d], so that jobs that failed together do not return
+// together.
+struct Backoff {
+  enum class Kind { none, fixed, exponential };
+
+  Kind kind = Kind::none;              // none: the next attempt starts at once
+  std::chrono::milliseconds delay{0};  // >= 0
+  double jitter = 0.0;                 // 0..1
+
+  static Backoff fixed(std::chrono::milliseconds delay, double jitter = 0.0) {
+    return {Kind::fixed, delay, jitter};
+  }
+  static Backoff exponential(std::chrono::milliseconds first, double jitter = 0.0) {
+    return {Kind::exponential, first, jitter};
+  }
+};
+
+// How many finished jobs a queue keeps, and for how long: the oldest go first.
+struct Keep {
+  std::int64_t count = 1'000;           // 0: nothing is kept; negative: no limit
+  std::chrono::seconds age{24 * 3600};  // 0: no limit
+
+  static Keep none() { return {0, std::chrono::seconds{0}}; }
+  static Keep all() { return {-1, std::chrono::seconds{0}}; }
+};
+
+struct JobOptions {
+  unsigned attempts = 1;               // how often it may be tried, 1..1,000,000
+  Backoff backoff{};                   // between attempts
+  std::chrono::milliseconds delay{0};  // not before now + delay; 0..ten years
+  unsigned priority = 0;     // 0 goes first (before every priority), then 1, 2 ... 2,097,151
+  bool lifo = false;         // to the front of the line; excludes priority
+  std::string id{};          // a custom id [A-Za-z0-9._-]{1,255}: added once while it
+                             // exists, a second add answers ErrorCode::duplicate
+  std::string name = "job";  // what kind of job; free text, at most 255 bytes
+  std::optional<Keep> keep_completed{};  // instead of the worker's rule
+  std::optional<Keep> keep_failed{};
+};
+
+}  // namespace echomq::inline v2

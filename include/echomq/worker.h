@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Worker: takes jobs from a queue and runs a handler on them.
+//
+//   echomq::Worker worker{mail, {.concurrency = 8}, [](echomq::Job<>& job) { send(job.data()); }};
+//   return worker.run_until(stop);
+//
+// A handler takes Job<T>& and returns nothing, a value that Codec can encode (kept as the job's
+// result), a Result of one, or an Outcome; it may throw anything. A throw, or an error in the
+// Result, is a failed attempt. Handlers run on a pool of threads of the worker; up to `concurrency`
+// at the same time.
+//
+// A job runs at least once: while its handler works, the worker extends its lease; if the process
+// dies or loses the server for longer than the lease, another worker runs the job again, and this
+// one's result is refused. Make handlers idempotent.
+//
+// Crashes: at most one job that has been through a crash runs in a process at a time, so that a job
+// which kills its process is found out, and ends in `failed` after `max_crashes`, while its
+// neighbours complete.
+//
+// Thread-safety: every member may be called from any thread, not from inside the worker's own
+// handlers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "echomq/export.h"
+#include "echomq/job.h"
+#include "echomq/queue.h"
+#include "echomq/result.h"
+#include "echomq/signals.h"
+
+namespace echomq::inline v2 {
+
+struct WorkerOptions {
+  unsigned concurrency = 1;  // handlers at the same time, 1..10,000
+  // A job whose worker is silent for this long is given to another. At least 2 s; extended every
+  // third of it. Give all workers of a queue the same: recovery waits a third of it before it acts.
+  std::chrono::milliseconds lease{30'000};
+  // A job whose lease ran out more often than this ends in `failed`. 0..1,000.
+  unsigned max_crashes = 2;
+  // Finished jobs that are kept, unless the job has its own rule.
+  Keep keep_completed{1'000, std::chrono::hours(24)};
+  Keep keep_failed{10'000, std::chrono::hours(24 * 7)};
+  // An idle worker asks the server at least this often, whatever it was told. 100 ms..60 s.
+  std::chrono::milliseconds poll{5'000};
+  // Stop by itself once nothing is waiting, delayed or active in the queue.
+  bool stop_when_empty = false;
+  std::string name = "worker";  // stored with each job that it ran; at most 255 bytes
+};
+
+// What a worker did since it started.
+struct WorkerStats {
+  std::uint64_t completed = 0;
+  std::uint64_t failed = 0;     // ended in failed
+  std::uint64_t retried = 0;    // attempts that gave the job another one
+  std::uint64_t released = 0;   // given back unworked
+  std::uint64_t recovered = 0;  // taken back from dead workers
+  std::uint64_t refused = 0;    // results refused: another run owned the job, or it was gone
+  std::uint64_t unknown = 0;    // results sent whose answer never came
+};
+
+class WorkerCore;
+using RawHandler = std::function<Outcome(RawJob&)>;
+
+// The worker without types; Worker is the one to use.
+class ECHOMQ_API RawWorker {
+ public:
+  RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler);
+  ~RawWorker();
+  RawWorker(RawWorker&&) noexcept;
+  RawWorker& operator=(RawWorker&&) = delete;
+
+  // See Worker.
+  int run_until(const Signals& signals, std::chrono::milliseconds grace);
+  Result<void> stop(std::chrono::milliseconds grace);
+  bool wait(std::chrono::milliseconds timeout);
+  [[nodiscard]] Result<void> status() const;
+  [[nodiscard]] WorkerStats stats() const;
+
+ private:
+  std::shared_ptr<WorkerCore> core_;
+};
+
+namespace detail {
+
+template <class R>
+struct IsResult : std::false_type {};
+template <class R>
+struct IsResult<Result<R>> : std::true_type {};
+
+template <class R>
+Outcome to_outcome(R&& returned) {
+  using Value = std::remove_cvref_t<R>;
+  if constexpr (std::is_same_v<Value, Outcome>) {
+    return std::forward<R>(returned);
+  } else if constexpr (IsResult<Value>::value) {
+    if (!returned.ok()) return Outcome::fail(returned.error().message());
+    if constexpr (std::is_void_v<typename Value::value_type>) {
+      return Outcome::done();
+    } else {
+      return to_outcome(*std::forward<R>(returned));
+    }
+  } else if constexpr (std::is_convertible_v<R, std::string>) {
+    return Outcome::done(std::string(std::forward<R>(returned)));
+  } else {
+    return Outcome::done(Codec<Value>::encode(std::forward<R>(returned)));
+  }
+}
+
+template <class T, class F>
+Outcome run_handler(F& handler, RawJob& raw) {
+  auto data = Codec<T>::decode(raw.bytes());
+  if (!data) return Outcome::unrecoverable(data.error().message());
+  Job<T> job{raw, *std::move(data)};
+  if constexpr (std::is_void_v<std::invoke_result_t<F&, Job<T>&>>) {
+    handler(job);
+    return Outcome::done();
+  } else {
+    return to_outcome(handler(job));
+  }
+}
+
+// A throw ends here, in code compiled by the user, so that it never crosses the library.
+template <class T, class F>
+RawHandler make_handler(F handler) {
+  return [handler = std::move(handler)](RawJob& raw) mutable -> Outcome {
+#if defined(__cpp_exceptions)
+    try {
+      return run_handler<T>(handler, raw);
+    } catch (const std::exception& problem) {
+      return Outcome::fail(problem.what());
+    } catch (...) {
+      return Outcome::fail("the handler threw something that is not a std::exception");
+    }
+#else
+    return run_handler<T>(handler, raw);
+#endif
+  };
+}
+
+}  // namespace detail
+
+class Worker {
+ public:
+  // Starts to take jobs at once. Bad options, a bad queue name and a foreign queue stop the worker:
+  // run_until() answers 1 and status() tells why.
+  template <class T, class F>
+  Worker(Queue<T>& queue, WorkerOptions options, F handler)
+      : raw_(queue.raw(), std::move(options), detail::make_handler<T>(std::move(handler))) {}
+
+  // Works until a signal comes (or stop_when_empty, or stop() from another thread), then shuts
+  // down: takes no more jobs, gives unstarted ones back, asks running handlers to stop by their
+  // stop_token, and waits up to `grace` for them; a second signal ends the wait. Handlers that are
+  // still running are named in the log; their jobs are recovered when their lease ends. Answers
+  // what main() should return: 0 shut down cleanly, 1 stopped by an error (status()), 2 handlers
+  // were still running.
+  int run_until(const Signals& signals,
+                std::chrono::milliseconds grace = std::chrono::seconds(25)) {
+    return raw_.run_until(signals, grace);
+  }
+
+  // The same shutdown without signals. Errors: timeout (handlers were still running after `grace`;
+  // the error's field "jobs" names them), and those of the connection.
+  Result<void> stop(std::chrono::milliseconds grace = std::chrono::seconds(25)) {
+    return raw_.stop(grace);
+  }
+
+  // Waits until the worker has stopped by itself (stop_when_empty, an error); answers whether it
+  // has.
+  bool wait(std::chrono::milliseconds timeout) { return raw_.wait(timeout); }
+
+  // Why the worker stopped by itself; ok while it works or when it stopped cleanly.
+  [[nodiscard]] Result<void> status() const { return raw_.status(); }
+  [[nodiscard]] WorkerStats stats() const { return raw_.stats(); }
+
+  // The destructor is stop() with no limit to the grace: it returns when the last handler has.
+  ~Worker() = default;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  Worker(Worker&&) noexcept = default;
+  Worker& operator=(Worker&&) = delete;
+
+ private:
+  RawWorker raw_;
+};
+
+}  // namespace echomq::inline v2

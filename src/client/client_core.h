@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// ClientCore: what all queues and workers of a Client share: the loop, the main connection, the
+// estimate of the server's clock, and the node id that signs leases and mints ids.
+//
+// Members marked (loop) are for the I/O loop only; the others for any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/function.h"
+#include "client/node_holder.h"
+#include "echomq/client.h"
+#include "echomq/embedded.h"
+#include "protocol/script.h"
+#include "protocol/server_clock.h"
+#include "wire/connection.h"
+#include "wire/loop.h"
+
+namespace echomq::inline v2 {
+
+class ClientCore : public std::enable_shared_from_this<ClientCore> {
+ public:
+  static Result<std::shared_ptr<ClientCore>> connect(wire::Endpoint endpoint,
+                                                     ClientOptions options);
+
+  ClientCore(wire::Endpoint endpoint, ClientOptions options);
+  ~ClientCore();
+
+  void close();
+  [[nodiscard]] const ClientOptions& options() const { return options_; }
+  [[nodiscard]] const wire::Endpoint& endpoint() const { return endpoint_; }
+  [[nodiscard]] std::string server_version() const;
+  [[nodiscard]] unsigned node() const { return node_.id(); }
+  // By the server's clock, as estimated from its TIME.
+  [[nodiscard]] std::int64_t now_ms() const;
+  void log(LogLevel level, const std::string& text) const;
+  // Runs a user's callback where ClientOptions::post wants it.
+  void run_callback(Task task) const;
+  // The one object of that name, while anyone holds it; `make` is called when nobody does. Handles
+  // of one queue share their core by it.
+  std::shared_ptr<void> shared_by_name(std::string_view name,
+                                       const std::function<std::shared_ptr<void>()>& make);
+
+  [[nodiscard]] wire::Loop& loop() { return *loop_; }
+  // Starts `begin` on the loop and waits for what it answers. Not from the loop itself.
+  template <class T>
+  Result<T> wait_for(Function<void(Function<void(Result<T>)>)> begin);
+
+  // (loop) Sends a script; error replies arrive as typed errors that name the queue and the probed
+  // key.
+  void call(ScriptCall call, std::string_view queue, std::string_view probe,
+            Function<void(Result<wire::Reply>)> done);
+  void call(ScriptCall call, std::string_view queue, std::string_view probe,
+            std::chrono::milliseconds timeout, Function<void(Result<wire::Reply>)> done);
+  // (loop) Sends a plain command; error replies arrive as replies.
+  void command(std::string bytes, wire::Answer done);
+  // (loop) Ends the present socket; the next one kills what the server still has of it.
+  void drop_connection(const std::string& why) { main_->drop(why); }
+  // (loop) Numbers the flushes of all queues: rising for as long as the client lives, whatever
+  // queues come and go, because the script takes a number that it has seen for a repetition.
+  std::uint64_t next_flush() { return ++flushes_; }
+  // (loop) A further connection to the same server, for commands that block in it.
+  std::shared_ptr<wire::Connection> make_lane(const std::string& purpose);
+  // (loop) This process's node id, and what it allows.
+  [[nodiscard]] NodeHolder& node_holder() { return node_; }
+  [[nodiscard]] NodeLease& node_lease() { return node_.lease(); }
+  // (loop) Unchanged while the contact with one server run was unbroken.
+  [[nodiscard]] std::uint64_t contact() const { return contact_; }
+  [[nodiscard]] bool connected() const { return main_ && main_->ready(); }
+  // (loop) Called after each reconnect, until the token is dropped.
+  using Hook = std::function<void()>;
+  std::shared_ptr<Hook> on_reconnect(Hook hook);
+  // (loop) One job that has been through a crash runs in a process at a time: take and give the
+  // permit.
+  bool take_crash_permit();
+  // wake: a job held it, so others that wait for the permit may claim now.
+  void give_crash_permit(bool wake);
+  std::shared_ptr<Hook> on_crash_permit(Hook hook);
+
+  void keep_embedded(Embedded embedded) { embedded_.emplace(std::move(embedded)); }
+
+ private:
+  void start(Function<void(Result<void>)> connected);
+  void ready(const wire::ServerInfo& info);
+  void went_down(const Error& why);
+  void sample_clock(int samples, Function<void()> then);
+  void tick();
+  void finish_start(Result<void> result);
+
+  wire::Endpoint endpoint_;
+  ClientOptions options_;
+  std::optional<Embedded> embedded_;
+  std::shared_ptr<wire::Loop> loop_;
+  std::shared_ptr<wire::Connection> main_;
+  Function<void(Result<void>)> starting_;
+  std::shared_ptr<wire::Loop::Timer> start_deadline_;
+  std::shared_ptr<wire::Loop::Timer> tick_;
+  std::optional<Error> start_problem_;
+  bool closed_ = false;
+
+  mutable std::mutex mutex_;  // guards version_, run_id_, by_name_
+  std::string version_ = "unknown";
+  std::string run_id_ = "unknown";
+  std::map<std::string, std::weak_ptr<void>, std::less<>> by_name_;
+
+  ServerClock clock_;
+  std::atomic<std::int64_t> clock_offset_us_{0};
+  NodeHolder node_;
+  std::uint64_t flushes_ = 0;
+  std::uint64_t contact_ = 0;
+  std::vector<std::weak_ptr<Hook>> reconnect_hooks_;
+  std::vector<std::weak_ptr<Hook>> permit_hooks_;
+  bool crash_permit_taken_ = false;
+};
+
+template <class T>
+Result<T> ClientCore::wait_for(Function<void(Function<void(Result<T>)>)> begin) {
+  if (loop_->inside())
+    return Error{
+        ErrorCode::invalid_argument,
+        "a blocking call from inside a callback of the I/O thread would wait for itself; use the "
+        "async_ form, or ClientOptions::post",
+        {}};
+  struct Slot {
+    std::mutex mutex;
+    std::condition_variable arrived;
+    std::optional<Result<T>> result;
+  };
+  auto slot = std::make_shared<Slot>();
+  loop_->post([begin = std::move(begin), slot]() mutable {
+    begin([slot](Result<T> result) {
+      const std::lock_guard lock(slot->mutex);
+      slot->result.emplace(std::move(result));
+      slot->arrived.notify_one();
+    });
+  });
+  std::unique_lock lock(slot->mutex);
+  slot->arrived.wait(lock, [&slot] { return slot->result.has_value(); });
+  return std::move(*slot->result);
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "job/encode.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "echomq/keyspace.h"
+
+namespace echomq::inline v2::job {
+namespace {
+
+constexpr std::size_t kMaxName = 255;
+
+std::string number(double value) {
+  std::array<char, 32> out{};
+  const auto end = std::to_chars(out.data(), out.data() + out.size(), value).ptr;
+  return {out.data(), end};
+}
+
+Error bad(std::string option, const std::string& value, const std::string& expected) {
+  return {ErrorCode::invalid_argument,
+          option + " is " + value + "; expected " + expected,
+          {{"option", option}, {"value", value}, {"expected", expected}}};
+}
+
+Result<void> check_keep(const std::string& option, const std::optional<Keep>& keep) {
+  if (keep && keep->age.count() < 0)
+    return bad(option + ".age", std::to_string(keep->age.count()), "seconds, 0 (no limit) or more");
+  return {};
+}
+
+Result<void> check_backoff(const Backoff& backoff) {
+  if (backoff.delay.count() < 0 || backoff.delay > kMaxDelay)
+    return bad("backoff.delay", std::to_string(backoff.delay.count()),
+               "milliseconds, 0 to ten years");
+  if (!(backoff.jitter >= 0.0 && backoff.jitter <= 1.0))
+    return bad("backoff.jitter", number(backoff.jitter), "a share from 0 to 1");
+  if (backoff.kind == Backoff::Kind::none && backoff.delay.count() != 0)
+    return bad("backoff.delay", std::to_string(backoff.delay.count()),
+               "0 where backoff.kind is none; use Backoff::fixed or Backoff::exponential");
+  return {};
+}
+
+Result<void> check(const JobOptions& options) {
+  if (options.attempts < 1 || options.attempts > kMaxAttempts)
+    return bad("attempts", std::to_string(options.attempts),
+               "1 to " + std::to_string(kMaxAttempts));
+  if (options.delay.count() < 0 || options.delay > kMaxDelay)
+    return bad("delay", std::to_string(options.delay.count()), "milliseconds, 0 to ten years");
+  if (options.priority > kMaxPriority)
+    return bad("priority", std::to_string(options.priority),
+               "0 to " + std::to_string(kMaxPriority));
+  if (options.lifo && options.priority != 0)
+    return bad("lifo", "true with priority " + std::to_string(options.priority),
+               "either lifo or a priority: among equal priorities the first one in goes first");
+  if (options.name.size() > kMaxName)
+    return bad("name", std::to_string(options.name.size()) + " bytes long", "at most 255 bytes");
+  if (!is_utf8(options.name))
+    return Error{ErrorCode::encoding, "the job's name is not UTF-8", {{"option", "name"}}};
+  if (auto ok = check_backoff(options.backoff); !ok) return ok;
+  if (auto ok = check_keep("keep_completed", options.keep_completed); !ok) return ok;
+  if (auto ok = check_keep("keep_failed", options.keep_failed); !ok) return ok;
+  if (!options.id.empty()) return check_job_id(options.id);
+  return {};
+}
+
+// Written by hand: it is numbers and fixed words only, and on the hot path.
+std::string encode_opts(const JobOptions& options) {
+  std::string out = "{";
+  const auto put = [&out](std::string_view key, const std::string& value) {
+    if (out.size() > 1) out += ',';
+    out.append("\"").append(key).append("\":").append(value);
+  };
+  const auto keep = [&put](std::string_view key, const std::optional<Keep>& rule) {
+    if (!rule) return;
+    put(key, "{\"count\":" + std::to_string(rule->count) +
+                 ",\"age\":" + std::to_string(rule->age.count()) + "}");
+  };
+  if (options.attempts != 1) put("attempts", std::to_string(options.attempts));
+  if (options.backoff.kind != Backoff::Kind::none) {
+    std::string backoff = options.backoff.kind == Backoff::Kind::fixed ? R"({"type":"fixed")"
+                                                                       : R"({"type":"exponential")";
+    backoff += ",\"delay\":" + std::to_string(options.backoff.delay.count());
+    if (options.backoff.jitter != 0.0) backoff += ",\"jitter\":" + number(options.backoff.jitter);
+    put("backoff", backoff + "}");
+  }
+  keep("removeOnComplete", options.keep_completed);
+  keep("removeOnFail", options.keep_failed);
+  return out + "}";
+}
+
+std::int64_t whole(const nlohmann::json& json, const char* key, std::int64_t otherwise) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_number() ? it->get<std::int64_t>() : otherwise;
+}
+
+// v1 also writes true (keep nothing), false (keep all) and a bare count.
+std::optional<Keep> decode_keep(const nlohmann::json& json, const char* key) {
+  const auto it = json.find(key);
+  if (it == json.end()) return std::nullopt;
+  if (it->is_boolean()) return it->get<bool>() ? Keep::none() : Keep::all();
+  if (it->is_number()) return Keep{it->get<std::int64_t>(), std::chrono::seconds(0)};
+  if (it->is_object())
+    return Keep{whole(*it, "count", -1), std::chrono::seconds(whole(*it, "age", 0))};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::size_t data_limit) {
+  if (auto ok = check(options); !ok) return ok.error();
+  if (data.size() > data_limit)
+    return Error{
+        ErrorCode::too_large,
+        "the job's data is " + std::to_string(data.size()) + " bytes long; the limit is " +
+            std::to_string(data_limit) + " (ClientOptions::data_limit, at most 64 MiB)",
+        {{"value", std::to_string(data.size())}, {"expected", std::to_string(data_limit)}}};
+  return EncodedJob{options.id,           options.name,          std::move(data),
+                    encode_opts(options), options.delay.count(), options.priority,
+                    options.lifo};
+}
+
+JobOptions decode_opts(std::string_view text) {
+  JobOptions options;
+  if (text.empty() || text == "{}") return options;
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return options;
+  options.attempts =
+      static_cast<unsigned>(std::clamp<std::int64_t>(whole(json, "attempts", 1), 1, kMaxAttempts));
+  if (const auto it = json.find("backoff"); it != json.end() && it->is_object()) {
+    const auto type = it->find("type");
+    const bool grows = type != it->end() && *type == "exponential";
+    options.backoff = {grows ? Backoff::Kind::exponential : Backoff::Kind::fixed,
+                       std::chrono::milliseconds(
+                           std::clamp<std::int64_t>(whole(*it, "delay", 0), 0, kMaxDelay.count())),
+                       0.0};
+    if (const auto jitter = it->find("jitter"); jitter != it->end() && jitter->is_number())
+      options.backoff.jitter = std::clamp(jitter->get<double>(), 0.0, 1.0);
+  } else if (it != json.end() && it->is_number()) {
+    options.backoff = Backoff::fixed(std::chrono::milliseconds(it->get<std::int64_t>()));
+  }
+  options.keep_completed = decode_keep(json, "removeOnComplete");
+  options.keep_failed = decode_keep(json, "removeOnFail");
+  return options;
+}
+
+std::chrono::milliseconds backoff_delay(const Backoff& backoff, unsigned failures, double draw) {
+  if (backoff.kind == Backoff::Kind::none) return std::chrono::milliseconds(0);
+  auto delay = static_cast<double>(backoff.delay.count());
+  if (backoff.kind == Backoff::Kind::exponential && failures > 1)
+    delay *= std::exp2(std::min(failures - 1, 62U));
+  delay = std::min(delay, static_cast<double>(kMaxDelay.count()));
+  delay *= 1.0 - backoff.jitter * draw;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::llround(delay)));
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  const auto byte = [&text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned lead = byte(i);
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xC2 ? 0
+                               : lead < 0xE0 ? 2
+                               : lead < 0xF0 ? 3
+                               : lead < 0xF5 ? 4
+                                             : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    for (std::size_t k = 1; k < length; ++k)
+      if ((byte(i + k) & 0xC0U) != 0x80U) return false;
+    if (length == 3) {
+      const unsigned second = byte(i + 1);
+      if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F)) return false;
+    }
+    if (length == 4) {
+      const unsigned second = byte(i + 1);
+      if ((lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
+}  // namespace echomq::inline v2::job

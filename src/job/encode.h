@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A job on its way to the server: options checked and turned into what the script stores. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "echomq/options.h"
+#include "echomq/result.h"
+
+namespace echomq::inline v2::job {
+
+struct EncodedJob {
+  std::string id;  // the custom id; empty: to be minted
+  std::string name;
+  std::string data;
+  std::string opts;  // JSON with the field names of docs/protocol.md
+  std::int64_t delay_ms = 0;
+  unsigned priority = 0;
+  bool lifo = false;
+
+  // What the job weighs against the limit of a batch.
+  [[nodiscard]] std::size_t bytes() const { return name.size() + data.size() + opts.size() + 64; }
+};
+
+// Errors: invalid_argument, invalid_name, too_large, encoding; each names the option and its value.
+Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::size_t data_limit);
+
+// The options again, from the stored JSON. Total: what it does not know or cannot read keeps its
+// default, because a job must not be lost over an option that a newer version wrote.
+JobOptions decode_opts(std::string_view json);
+
+// How long to wait after `failures` failed attempts; `draw` is uniform in [0,1).
+std::chrono::milliseconds backoff_delay(const Backoff& backoff, unsigned failures, double draw);
+
+// Is this text UTF-8 (RFC 3629: no surrogates, no overlong forms)?
+bool is_utf8(std::string_view text) noexcept;
+
+}  // namespace echomq::inline v2::job

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// A job as it is stored: the fields of its hash, read back. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "echomq/job.h"
+#include "wire/resp.h"
+
+namespace echomq::inline v2::job {
+
+// What a worker needs to run a job, in the order in which it asks for it (HMGET).
+inline constexpr std::array<std::string_view, 7> kLoadFields{"name", "data", "opts", "timestamp",
+                                                             "atm",  "ats",  "stc"};
+
+struct LoadedJob {
+  std::string id;
+  std::string name;
+  std::string data;
+  JobOptions options;
+  std::int64_t added_ms = 0;
+  unsigned attempts_made = 0;
+  unsigned attempts_started = 0;
+  unsigned crashes = 0;
+};
+
+// nullopt: there is no such hash (or something else stands there).
+std::optional<LoadedJob> read_loaded(std::string id, wire::Reply reply);
+
+// From job/read's answer: state, score, then fields and values. nullopt: no such job.
+std::optional<JobInfo> read_info(std::string_view queue, std::string_view id,
+                                 const wire::Reply& reply);
+
+}  // namespace echomq::inline v2::job

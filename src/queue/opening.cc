@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "queue/opening.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "echomq_scripts.h"
+#include "protocol/refusal.h"
+#include "protocol/version.h"
+#include "wire/command.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::string_view kEventCap = "10000";
+
+// What a v1 client leaves of a queue. `meta` comes first: it names the version. After a migration
+// it is a string (a tombstone) that begins with our own version, and `id` another.
+constexpr std::array<std::string_view, 9> kV1Suffixes{
+    "meta", "id", "wait", "active", "paused", "delayed", "prioritized", "completed", "failed"};
+
+void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string& queue,
+                   const QueueKeys& k, Function<void(Result<void>)> done) {
+  auto call = ScriptCall::of<scripts::QueueOpen>(
+      {.meta = k.meta,
+       .id = k.id,
+       .repeat = k.repeat,
+       .wait = k.wait,
+       .ghosts = k.ghosts,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .active = k.active,
+       .delayed = k.delayed,
+       .completed = k.completed,
+       .failed = k.failed,
+       .waiting_children = k.waiting_children,
+       .marker = k.marker,
+       .events = k.events,
+       .limiter = k.limiter,
+       .producers = k.producers,
+       .outbox = k.outbox,
+       .trash = k.trash,
+       .schedules = k.schedules,
+       .de = k.de,
+       .de_due = k.de_due},
+      {.revision = scripts::kRevision, .now = client->now_ms(), .event_cap = kEventCap});
+  client->call(std::move(call), queue, k.meta,
+               [client, queue, done = std::move(done)](Result<wire::Reply> reply) mutable {
+                 if (!reply) return done(reply.error());
+                 // The list of queues is for people; where it cannot be written the queue works all
+                 // the same.
+                 std::string bytes;
+                 wire::append_command(bytes, {"ZADD", reserve_key(Reserve::queues),
+                                              std::to_string(client->now_ms()), queue});
+                 client->command(std::move(bytes), [](Result<wire::Reply>) {});
+                 done({});
+               });
+}
+
+// Looks at one v1 key after the other of one prefix; the first that stands decides.
+struct V1Look : std::enable_shared_from_this<V1Look> {
+  std::shared_ptr<ClientCore> client;
+  std::string queue;
+  Function<void(Result<void>)> done;
+  std::size_t waiting = 0;
+  std::optional<Error> found;
+
+  void begin() {
+    const auto& prefixes = client->options().v1_prefixes;
+    waiting = prefixes.size() * (kV1Suffixes.size() + 1);
+    if (waiting == 0) return done({});
+    for (const auto& prefix : prefixes) {
+      ask({"HGET", v1_key(prefix, queue, "meta"), "version"}, v1_key(prefix, queue, "meta"));
+      for (const auto suffix : kV1Suffixes)
+        ask({"TYPE", v1_key(prefix, queue, suffix)}, v1_key(prefix, queue, suffix));
+    }
+  }
+
+  void ask(const std::vector<std::string>& words, std::string key) {
+    std::string bytes;
+    wire::append_header(bytes, words.size());
+    for (const auto& word : words) wire::append_bulk(bytes, word);
+    const bool version = words[0] == "HGET";
+    client->command(std::move(bytes), [self = shared_from_this(), key = std::move(key),
+                                       version](Result<wire::Reply> reply) {
+      self->answered(key, version, std::move(reply));
+    });
+  }
+
+  // A key that an ACL denies to look at is "unknown", not a failure.
+  void answered(const std::string& key, bool version, Result<wire::Reply> reply) {
+    if (!reply && !found) found = reply.error();
+    if (reply && !reply->is_error() && !found) {
+      const auto& text = reply->text;
+      if (version && !text.empty()) found = protocol::fence_refusal(queue, text, kWireVersion, key);
+      // A string is what a migration leaves (a tombstone), or a v1 counter beside nothing else.
+      if (!version && text != "none" && text != "string" && !text.empty())
+        found = protocol::fence_refusal(queue, "a v1 queue (" + text + ")", kWireVersion, key);
+    }
+    if (--waiting == 0) {
+      if (found)
+        done(*found);
+      else
+        done({});
+    }
+  }
+};
+
+}  // namespace
+
+void open_queue(const std::shared_ptr<ClientCore>& client, const std::string& queue,
+                const QueueKeys& keys, Function<void(Result<void>)> done) {
+  auto look = std::make_shared<V1Look>();
+  look->client = client;
+  look->queue = queue;
+  look->done = [client, queue, &keys, done = std::move(done)](Result<void> clear) mutable {
+    if (!clear) return done(std::move(clear));
+    make_or_prove(client, queue, keys, std::move(done));
+  };
+  look->begin();
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "queue/queue_core.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "echomq_scripts.h"
+#include "job/record.h"
+#include "queue/opening.h"
+
+namespace echomq::inline v2 {
+
+using std::chrono::milliseconds;
+
+std::shared_ptr<QueueCore> QueueCore::of(const std::shared_ptr<ClientCore>& client,
+                                         std::string_view name) {
+  // "orders" and "{orders}" are one queue, and must be one core: its lanes are numbered once.
+  const auto bare = queue_name(name);
+  return std::static_pointer_cast<QueueCore>(client->shared_by_name(
+      bare ? *bare : name, [&] { return std::make_shared<QueueCore>(client, name); }));
+}
+
+QueueCore::QueueCore(std::shared_ptr<ClientCore> client, std::string_view name)
+    : client_(std::move(client)), name_(name), keys_("") {
+  auto bare = queue_name(name);
+  if (!bare) {
+    name_error_ = bare.error();
+    return;
+  }
+  name_ = *std::move(bare);
+  keys_ = QueueKeys(name_);
+}
+
+Result<void> QueueCore::open() {
+  auto opened = client_->wait_for<bool>([this](Function<void(Result<bool>)> done) {
+    with_open([done = std::move(done)](Result<void> result) mutable {
+      if (result)
+        done(true);
+      else
+        done(result.error());
+    });
+  });
+  if (!opened) return opened.error();
+  return {};
+}
+
+void QueueCore::with_open(Function<void(Result<void>)> done) {
+  if (name_error_) return done(*name_error_);
+  if (opened_) return done({});
+  open_waiters_.push_back(std::move(done));
+  if (open_waiters_.size() > 1) return;
+  open_queue(client_, name_, keys_, [self = shared_from_this()](Result<void> result) {
+    self->opened_ = result.ok();
+    auto waiters = std::move(self->open_waiters_);
+    self->open_waiters_.clear();
+    for (auto& waiter : waiters) waiter(result);
+  });
+}
+
+Result<Counts> QueueCore::counts() {
+  if (name_error_) return *name_error_;
+  return client_->wait_for<Counts>([this](Function<void(Result<Counts>)> done) {
+    auto call = ScriptCall::of<scripts::QueueCounts>({.meta = keys_.meta,
+                                                      .wait = keys_.wait,
+                                                      .crashed = keys_.crashed,
+                                                      .prioritized = keys_.prioritized,
+                                                      .active = keys_.active,
+                                                      .delayed = keys_.delayed,
+                                                      .completed = keys_.completed,
+                                                      .failed = keys_.failed,
+                                                      .waiting_children = keys_.waiting_children,
+                                                      .trash = keys_.trash},
+                                                     {.revision = scripts::kRevision});
+    client_->call(
+        std::move(call), name_, keys_.meta,
+        [self = shared_from_this(), done = std::move(done)](Result<wire::Reply> reply) mutable {
+          if (!reply) return done(self->look_error(reply.error()));
+          const auto at = [&reply](std::size_t i) { return reply->items.at(i).integer; };
+          done(Counts{.waiting = at(0),
+                      .prioritized = at(1),
+                      .active = at(2),
+                      .delayed = at(3),
+                      .completed = at(4),
+                      .failed = at(5),
+                      .waiting_children = at(6),
+                      .paused = at(8) == 1});
+        });
+  });
+}
+
+Result<JobInfo> QueueCore::job(std::string_view id) {
+  if (name_error_) return *name_error_;
+  if (auto ok = check_any_job_id(id); !ok) return ok.error();
+  return client_->wait_for<JobInfo>([this,
+                                     id = std::string(id)](Function<void(Result<JobInfo>)> done) {
+    const auto job = job_key(name_, id);
+    auto call = ScriptCall::of<scripts::JobRead>({.meta = keys_.meta,
+                                                  .active = keys_.active,
+                                                  .delayed = keys_.delayed,
+                                                  .prioritized = keys_.prioritized,
+                                                  .completed = keys_.completed,
+                                                  .failed = keys_.failed,
+                                                  .waiting_children = keys_.waiting_children,
+                                                  .trash = keys_.trash,
+                                                  .job = job},
+                                                 {.revision = scripts::kRevision, .id = id});
+    client_->call(
+        std::move(call), name_, keys_.meta,
+        [self = shared_from_this(), id, done = std::move(done)](Result<wire::Reply> reply) mutable {
+          if (!reply) return done(self->look_error(reply.error()));
+          auto info = job::read_info(self->name_, id, *reply);
+          if (info) return done(*std::move(info));
+          done(Error{ErrorCode::not_found,
+                     "queue \"" + self->name_ + "\" has no job " + id,
+                     {{"queue", self->name_}, {"value", id}}});
+        });
+  });
+}
+
+// Looking never makes a queue: one without a meta is not there.
+Error QueueCore::look_error(const Error& error) const {
+  const auto* found = error.field("found");
+  if (error.code != ErrorCode::fence || !found || *found != "nothing") return error;
+  return {ErrorCode::not_found,
+          "there is no queue \"" + name_ + "\" on this server",
+          {{"queue", name_}}};
+}
+
+void QueueCore::add(job::EncodedJob job, AddCallback done) {
+  const std::lock_guard lock(incoming_mutex_);
+  incoming_.push_back({std::move(job), std::move(done)});
+  if (std::exchange(incoming_posted_, true)) return;
+  client_->loop().post([self = shared_from_this()] { self->take_incoming(); });
+}
+
+void QueueCore::add_all(std::vector<PendingAdd> adds) {
+  const std::lock_guard lock(incoming_mutex_);
+  for (auto& add : adds) incoming_.push_back(std::move(add));
+  if (std::exchange(incoming_posted_, true)) return;
+  client_->loop().post([self = shared_from_this()] { self->take_incoming(); });
+}
+
+void QueueCore::take_incoming() {
+  std::vector<PendingAdd> taken;
+  {
+    const std::lock_guard lock(incoming_mutex_);
+    taken.swap(incoming_);
+    incoming_posted_ = false;
+  }
+  for (auto& add : taken) batcher_.push(std::move(add));
+  pump();
+}
+
+// Sends what the batcher has ready, once the queue is open and the node id is held.
+void QueueCore::pump() {
+  if (batcher_.empty()) return;
+  if (!opened_ || !client_->node_lease().held_at(client_->now_ms())) {
+    if (std::exchange(preparing_, true)) return;
+    with_open([self = shared_from_this()](Result<void> opened) {
+      if (!opened) return self->prepared(opened);
+      self->client_->node_holder().with([self](Result<void> held) { self->prepared(held); });
+    });
+    return;
+  }
+  while (auto flush = batcher_.next())
+    send(std::make_shared<AddBatcher::Flush>(std::move(*flush)),
+         monotonic_ms() + client_->options().command_timeout, /*reopened=*/false);
+}
+
+void QueueCore::prepared(const Result<void>& result) {
+  preparing_ = false;
+  if (result) return pump();
+  auto adds = batcher_.drain();
+  refuse(adds, result.error());
+}
+
+void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, milliseconds deadline,
+                     bool reopened) {
+  const auto now = client_->now_ms();
+  auto& node = client_->node_lease();
+  if (flush->number == 0) {
+    flush->producer = std::to_string(node.node()) + "." + std::to_string(flush->lane);
+    flush->grant = node.grant();
+    flush->number = client_->next_flush();
+  }
+  auto call = ScriptCall::of<scripts::JobAdd>({.meta = keys_.meta,
+                                               .producers = keys_.producers,
+                                               .wait = keys_.wait,
+                                               .prioritized = keys_.prioritized,
+                                               .crashed = keys_.crashed,
+                                               .delayed = keys_.delayed,
+                                               .marker = keys_.marker,
+                                               .events = keys_.events,
+                                               .trash = keys_.trash},
+                                              {.revision = scripts::kRevision,
+                                               .now = now,
+                                               .lane = flush->producer,
+                                               .grant = flush->grant,
+                                               .flush = flush->number,
+                                               .count = flush->adds.size()});
+  flush->minted.resize(flush->adds.size());
+  for (std::size_t i = 0; i < flush->adds.size(); ++i) {
+    const auto& job = flush->adds[i].job;
+    const bool custom = !job.id.empty();
+    if (!custom && flush->minted[i].empty()) {
+      const auto id = node.mint(now);
+      if (!id) {
+        flush->number = 0;
+        // The grant ended in the middle of a batch: nothing was sent, so the whole flush waits for
+        // the next.
+        return client_->node_holder().with(
+            [self = shared_from_this(), flush, deadline, reopened](Result<void> held) {
+              if (held) return self->send(flush, deadline, reopened);
+              self->answered(flush, deadline, reopened, held.error());
+            });
+      }
+      flush->minted[i] = std::to_string(*id);
+    }
+    const auto& id = custom ? job.id : flush->minted[i];
+    call.put_keys(scripts::JobAdd::ItemKeys{.job = job_key(name_, id)});
+    if (custom) {
+      const SubKeys sub(name_, id);
+      call.put_keys(scripts::JobAdd::MoreKeys{.logs = sub.logs,
+                                              .dependencies = sub.dependencies,
+                                              .processed = sub.processed,
+                                              .failed = sub.failed,
+                                              .unsuccessful = sub.unsuccessful,
+                                              .checkpoint = sub.checkpoint});
+    }
+    call.put_args(scripts::JobAdd::ItemArgs{.id = id,
+                                            .custom = custom,
+                                            .name = job.name,
+                                            .data = job.data,
+                                            .opts = job.opts,
+                                            .delay = job.delay_ms,
+                                            .priority = job.priority,
+                                            .lifo = job.lifo});
+  }
+  client_->call(std::move(call), name_, keys_.meta,
+                std::max(deadline - monotonic_ms(), milliseconds(1)),
+                [self = shared_from_this(), flush, deadline, reopened](Result<wire::Reply> reply) {
+                  self->answered(flush, deadline, reopened, std::move(reply));
+                });
+}
+
+void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, milliseconds deadline,
+                         bool reopened, Result<wire::Reply> reply) {
+  if (!reply) {
+    const auto& error = reply.error();
+    // Nobody knows whether the flush was applied; its number makes saying it again harmless.
+    if (error.code == ErrorCode::connection_lost && monotonic_ms() < deadline)
+      return send(flush, deadline, reopened);
+    const auto* found = error.field("found");
+    if (error.code == ErrorCode::fence && found && *found == "nothing" && !reopened) {
+      opened_ = false;
+      return with_open([self = shared_from_this(), flush, deadline](Result<void> opened) {
+        if (opened) return self->send(flush, deadline, /*reopened=*/true);
+        self->answered(flush, deadline, /*reopened=*/true, opened.error());
+      });
+    }
+    refuse(flush->adds, error);
+  } else {
+    for (std::size_t i = 0; i < flush->adds.size(); ++i) {
+      auto& add = flush->adds[i];
+      const auto& id = add.job.id.empty() ? flush->minted[i] : add.job.id;
+      const auto& status = i < reply->items.size() ? reply->items[i].text : std::string();
+      answer(add, add_result(status, id));
+    }
+  }
+  batcher_.done(flush->lane);
+  pump();
+}
+
+Result<std::string> QueueCore::add_result(const std::string& status, const std::string& id) const {
+  if (status == "ok" || status == "done") return id;
+  if (status == "dup")
+    return Error{ErrorCode::duplicate,
+                 "queue \"" + name_ + "\" has a job " + id + " already; it was left as it is",
+                 {{"queue", name_}, {"value", id}}};
+  if (status == "state")
+    return Error{ErrorCode::collision,
+                 "the minted id " + id + " exists already: another process mints under node id " +
+                     std::to_string(client_->node()),
+                 {{"queue", name_}, {"value", id}}};
+  return Error{ErrorCode::protocol,
+               "job/add answered \"" + status + "\"",
+               {{"queue", name_}, {"value", id}}};
+}
+
+void QueueCore::refuse(std::vector<PendingAdd>& adds, const Error& why) {
+  for (auto& add : adds) answer(add, why);
+}
+
+void QueueCore::answer(PendingAdd& add, Result<std::string> result) const {
+  if (add.direct) return add.done(std::move(result));
+  client_->run_callback([done = std::move(add.done), result = std::move(result)]() mutable {
+    done(std::move(result));
+  });
+}
+
+}  // namespace echomq::inline v2

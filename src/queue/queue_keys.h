@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The fixed keys of one queue, built once: every call of every script names them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "echomq/keyspace.h"
+
+namespace echomq::inline v2 {
+
+struct QueueKeys {
+  explicit QueueKeys(std::string_view queue)
+      : meta(key(queue, Structure::meta)),
+        id(key(queue, Structure::id)),
+        repeat(key(queue, Structure::repeat)),
+        wait(key(queue, Structure::wait)),
+        ghosts(key(queue, Structure::ghosts)),
+        prioritized(key(queue, Structure::prioritized)),
+        crashed(key(queue, Structure::crashed)),
+        active(key(queue, Structure::active)),
+        delayed(key(queue, Structure::delayed)),
+        completed(key(queue, Structure::completed)),
+        failed(key(queue, Structure::failed)),
+        waiting_children(key(queue, Structure::waiting_children)),
+        marker(key(queue, Structure::marker)),
+        events(key(queue, Structure::events)),
+        limiter(key(queue, Structure::limiter)),
+        producers(key(queue, Structure::producers)),
+        outbox(key(queue, Structure::outbox)),
+        trash(key(queue, Structure::trash)),
+        schedules(key(queue, Structure::schedules)),
+        de(key(queue, Structure::de)),
+        de_due(key(queue, Structure::de_due)) {}
+
+  std::string meta, id, repeat, wait, ghosts, prioritized, crashed, active, delayed, completed,
+      failed, waiting_children, marker, events, limiter, producers, outbox, trash, schedules, de,
+      de_due;
+};
+
+// The sub-keys of one job, for the scripts that may delete or must clear them.
+struct SubKeys {
+  SubKeys(std::string_view queue, std::string_view job)
+      : logs(job_key(queue, job, Sub::logs)),
+        dependencies(job_key(queue, job, Sub::dependencies)),
+        processed(job_key(queue, job, Sub::processed)),
+        failed(job_key(queue, job, Sub::failed)),
+        unsuccessful(job_key(queue, job, Sub::unsuccessful)),
+        checkpoint(job_key(queue, job, Sub::checkpoint)) {}
+
+  std::string logs, dependencies, processed, failed, unsuccessful, checkpoint;
+};
+
+}  // namespace echomq::inline v2

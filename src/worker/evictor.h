@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Evictor: deletes what retention moved to trash. The scripts that trim answer the ids, because
+// only a caller that knows them can declare their keys; what a crash leaves in trash, a sweep finds
+// again.
+//
+// Thread-safety: on the loop only.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "echomq/options.h"
+#include "queue/queue_core.h"
+
+namespace echomq::inline v2 {
+
+class Evictor : public std::enable_shared_from_this<Evictor> {
+ public:
+  Evictor(std::shared_ptr<QueueCore> queue, Keep completed, Keep failed)
+      : queue_(std::move(queue)), keep_completed_(completed), keep_failed_(failed) {}
+
+  void push(const std::vector<wire::Reply>& ids);
+  // Applies retention by age, and takes up what is left in trash.
+  void sweep();
+  [[nodiscard]] bool idle() const { return !in_flight_ && backlog_.empty(); }
+
+ private:
+  void pump();
+  void send(std::vector<std::string> ids);
+
+  std::shared_ptr<QueueCore> queue_;
+  Keep keep_completed_;
+  Keep keep_failed_;
+  std::deque<std::string> backlog_;
+  bool in_flight_ = false;
+};
+
+}  // namespace echomq::inline v2

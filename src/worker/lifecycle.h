@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Lifecycle: when a worker claims, blocks, keeps the time, and ends. Pure: events in, actions out.
+//
+// The marker (protocol.md 5.6) holds "0" while something can be claimed and "1" with the time of
+// the next timer. An idle worker blocks on it. Whoever pops "0" claims (the claim puts it back
+// while work remains, which wakes the next one); whoever pops "1" is timekeeper and waits for that
+// time itself. While claims come back full the worker does not block at all: a freed slot claims at
+// once.
+//
+// After each event call next() until it answers `none`, and do what it says.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace echomq::inline v2 {
+
+class Lifecycle {
+ public:
+  struct Action {
+    enum class Kind {
+      none,
+      claim,      // ask for up to `count` jobs
+      block,      // wait on the marker
+      promote,    // a timer is due: make delayed jobs ready
+      put_wake,   // put "0" back: it was popped, and there is no free slot for it
+      put_timer,  // put "1" back at `due_ms`: this worker ends
+      drained,    // nothing waits, is delayed or active: a worker that stops when empty is done
+    };
+    Kind kind = Kind::none;
+    unsigned count = 0;
+    std::int64_t due_ms = 0;
+  };
+
+  Lifecycle(unsigned concurrency, bool stop_when_empty)
+      : free_(concurrency), concurrency_(concurrency), stop_when_empty_(stop_when_empty) {}
+
+  Action next(std::int64_t now_ms) {
+    if (stopping_) return last_words();
+    if (drained_) return {Action::Kind::drained, 0, 0};
+    if (timer_ms_ != 0 && now_ms >= timer_ms_ && !promoting_) {
+      promoting_ = true;
+      return {Action::Kind::promote, 0, 0};
+    }
+    if (wake_owed_ && free_ == 0) {
+      wake_owed_ = false;
+      return {Action::Kind::put_wake, 0, 0};
+    }
+    if (!connected_ || claiming_ || free_ == 0) return {};
+    if (hot_) {
+      claiming_ = true;
+      wake_owed_ = false;
+      return {Action::Kind::claim, free_, 0};
+    }
+    if (!blocking_) {
+      blocking_ = true;
+      return {Action::Kind::block, 0, 0};
+    }
+    return {};
+  }
+
+  // --- events
+  void connected() {
+    connected_ = true;
+    hot_ = true;
+  }
+  void disconnected() { connected_ = false; }
+
+  // A claim came back with `taken` of `asked` jobs. `ready` jobs were left for others; `due_ms` is
+  // the next delayed job's time, and `anyone_active` tells of leases, where known (a claim that
+  // came back short).
+  void claimed(unsigned asked, unsigned taken, std::int64_t ready, std::int64_t due_ms,
+               bool anyone_active, std::int64_t now_ms) {
+    claiming_ = false;
+    free_ -= taken;
+    hot_ = asked == taken || ready > 0;
+    if (due_ms != 0 && due_ms <= now_ms) keep_time(due_ms);
+    if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active &&
+        free_ == concurrency_)
+      drained_ = true;
+  }
+  void claim_failed() {
+    claiming_ = false;
+    hot_ = false;
+  }
+  // A paused queue gives nothing, however much is ready.
+  void claim_gated() {
+    claiming_ = false;
+    hot_ = false;
+  }
+
+  void woken() {  // popped "0"
+    blocking_ = false;
+    hot_ = true;
+    wake_owed_ = true;
+  }
+  void became_timekeeper(std::int64_t due_ms) {  // popped "1"
+    blocking_ = false;
+    keep_time(due_ms);
+  }
+  void block_timed_out() {  // nothing popped: look all the same, in case a wake was lost
+    blocking_ = false;
+    hot_ = true;
+  }
+  void block_failed() { blocking_ = false; }
+  void look_again() { hot_ = true; }
+
+  // A promotion is through; the next delayed job is due then (0: none). Its timer stands in the
+  // marker.
+  void promoted(bool more_due) {
+    promoting_ = false;
+    if (!more_due) timer_ms_ = 0;
+  }
+  void promotion_failed(std::int64_t again_ms) {
+    promoting_ = false;
+    timer_ms_ = again_ms;
+  }
+
+  void slot_freed() { ++free_; }
+  void stop() { stopping_ = true; }
+
+  // When next() should be asked again without an event; 0: no timer.
+  [[nodiscard]] std::int64_t timer_ms() const { return promoting_ ? 0 : timer_ms_; }
+  [[nodiscard]] bool claiming() const { return claiming_; }
+  [[nodiscard]] bool blocking() const { return blocking_; }
+  [[nodiscard]] bool busy() const { return free_ < concurrency_; }
+
+ private:
+  // What this worker took from the marker and others need goes back, once each.
+  Action last_words() {
+    if (wake_owed_ || blocking_) {
+      wake_owed_ = false;
+      blocking_ = false;
+      return {Action::Kind::put_wake, 0, 0};
+    }
+    if (timer_ms_ != 0) return {Action::Kind::put_timer, 0, std::exchange(timer_ms_, 0)};
+    return {};
+  }
+
+  void keep_time(std::int64_t due_ms) {
+    timer_ms_ = timer_ms_ == 0 ? due_ms : std::min(timer_ms_, due_ms);
+  }
+
+  unsigned free_;
+  unsigned concurrency_;
+  bool stop_when_empty_;
+  bool connected_ = false;
+  bool hot_ = false;       // a claim may find something
+  bool claiming_ = false;  // a claim is on its way
+  bool blocking_ = false;
+  bool promoting_ = false;
+  bool wake_owed_ = false;  // "0" was popped and no claim has answered for it
+  bool stopping_ = false;
+  bool drained_ = false;
+  std::int64_t timer_ms_ = 0;
+};
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "echomq/job.h"
+#include "worker/running_job.h"
+
+namespace echomq::inline v2 {
+
+RawJob::RawJob(std::shared_ptr<RunningJob> running) : running_(std::move(running)) {}
+
+const std::string& RawJob::id() const noexcept { return running_->job.id; }
+const std::string& RawJob::name() const noexcept { return running_->job.name; }
+const std::string& RawJob::queue() const noexcept { return running_->queue; }
+std::string_view RawJob::bytes() const noexcept { return running_->job.data; }
+unsigned RawJob::attempt() const noexcept { return running_->job.attempts_made + 1; }
+unsigned RawJob::attempts_allowed() const noexcept { return running_->job.options.attempts; }
+unsigned RawJob::crashes() const noexcept { return running_->job.crashes; }
+std::int64_t RawJob::added_ms() const noexcept { return running_->job.added_ms; }
+std::stop_token RawJob::stop_token() const noexcept { return running_->stop.get_token(); }
+bool RawJob::lease_lost() const noexcept { return running_->lease_lost.load(); }
+
+Result<void> RawJob::progress(std::string value) {
+  if (value.size() > kMaxReasonBytes)
+    return Error{
+        ErrorCode::too_large,
+        "progress of " + std::to_string(value.size()) + " bytes; the limit is " +
+            std::to_string(kMaxReasonBytes),
+        {{"value", std::to_string(value.size())}, {"expected", std::to_string(kMaxReasonBytes)}}};
+  running_->set_progress(std::move(value));
+  running_->on_progress();
+  return {};
+}
+
+}  // namespace echomq::inline v2

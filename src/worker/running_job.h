@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// RunningJob: a job that this process holds, from its claim until its end is acknowledged.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "job/record.h"
+
+namespace echomq::inline v2 {
+
+class RunningJob {
+ public:
+  RunningJob(job::LoadedJob loaded, std::string queue_name, std::uint64_t token_of_lease,
+             std::function<void()> progress_told)
+      : job(std::move(loaded)),
+        queue(std::move(queue_name)),
+        token(token_of_lease),
+        on_progress(std::move(progress_told)) {}
+
+  const job::LoadedJob job;
+  const std::string queue;
+  const std::uint64_t token;
+  const std::function<void()> on_progress;  // asks the worker to send what progress holds
+  std::uint64_t order = 0;                  // among the jobs that its worker claimed
+  bool begun = false;                       // a thread has it; guarded by its worker's mutex
+  std::int64_t started_ms = 0;              // by the server's clock, when the handler began
+  std::stop_source stop;
+  std::atomic<bool> lease_lost{false};
+
+  void set_progress(std::string value) {
+    const std::lock_guard lock(mutex_);
+    progress_ = std::move(value);
+  }
+  std::optional<std::string> take_progress() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(progress_, std::nullopt);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::string> progress_;
+};
+
+}  // namespace echomq::inline v2

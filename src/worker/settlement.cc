@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "worker/settlement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "job/encode.h"
+#include "worker/running_job.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+Settlement ended(std::shared_ptr<RunningJob> job, Settlement::Kind kind, std::string text,
+                 const Keep& keep) {
+  const auto& loaded = job->job;
+  Settlement settlement{std::move(job), kind, std::move(text)};
+  settlement.attempts_made = loaded.attempts_made + 1;
+  settlement.attempts_started = loaded.attempts_started + 1;
+  settlement.keep = keep;
+  return settlement;
+}
+
+}  // namespace
+
+std::string cut(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  auto end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end));
+}
+
+Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
+                  const WorkerOptions& options, double draw) {
+  const auto& loaded = job->job;
+  const auto keep_failed = loaded.options.keep_failed.value_or(options.keep_failed);
+  if (outcome.kind() == Outcome::Kind::done) {
+    if (outcome.text().size() <= kMaxResultBytes)
+      return ended(std::move(job), Settlement::Kind::complete, outcome.text(),
+                   loaded.options.keep_completed.value_or(options.keep_completed));
+    return ended(std::move(job), Settlement::Kind::fail,
+                 "too_large: the result is " + std::to_string(outcome.text().size()) +
+                     " bytes long; the limit is " + std::to_string(kMaxResultBytes),
+                 keep_failed);
+  }
+  auto reason = cut(outcome.text(), kMaxReasonBytes);
+  if (outcome.kind() == Outcome::Kind::retry) {
+    auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});
+    settlement.attempts_made = loaded.attempts_made;
+    settlement.delay_ms =
+        std::clamp(outcome.delay(), std::chrono::milliseconds(0), kMaxDelay).count();
+    return settlement;
+  }
+  const auto failures = loaded.attempts_made + 1;
+  if (outcome.kind() == Outcome::Kind::unrecoverable || failures >= loaded.options.attempts)
+    return ended(std::move(job), Settlement::Kind::fail, std::move(reason), keep_failed);
+  auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});
+  settlement.delay_ms = job::backoff_delay(loaded.options.backoff, failures, draw).count();
+  return settlement;
+}
+
+Settlement give_back(std::shared_ptr<RunningJob> job, bool started) {
+  const auto attempts_started = started ? job->job.attempts_started + 1 : 0;
+  Settlement settlement{std::move(job), Settlement::Kind::release};
+  settlement.attempts_started = attempts_started;
+  return settlement;
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Settlement: how an ended attempt is told to the server, decided from the handler's outcome and
+// the job's options. Pure.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "echomq/job.h"
+#include "echomq/worker.h"
+#include "job/record.h"
+
+namespace echomq::inline v2 {
+
+class RunningJob;
+
+struct Settlement {
+  enum class Kind { complete, fail, retry, release };
+
+  std::shared_ptr<RunningJob> job;
+  Kind kind = Kind::complete;
+  std::string text{};          // the result, or the reason
+  std::int64_t delay_ms = 0;   // retry: how long to wait
+  unsigned attempts_made = 0;  // to be stored
+  unsigned attempts_started = 0;
+  Keep keep{};  // complete, fail: the rule of retention
+
+  // Settlements that may travel in one call.
+  [[nodiscard]] bool travels_with(const Settlement& other) const {
+    return kind == other.kind && keep.count == other.keep.count && keep.age == other.keep.age;
+  }
+};
+
+// What becomes of a job whose handler ended with `outcome`. `draw` is uniform in [0,1), for the
+// jitter.
+Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
+                  const WorkerOptions& options, double draw);
+
+// Given back: started or not, it costs no attempt.
+Settlement give_back(std::shared_ptr<RunningJob> job, bool started);
+
+// `text`, cut to `limit` bytes, not inside a UTF-8 character.
+std::string cut(std::string_view text, std::size_t limit);
+
+}  // namespace echomq::inline v2

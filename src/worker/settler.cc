@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "worker/settler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "echomq_scripts.h"
+#include "worker/running_job.h"
+
+namespace echomq::inline v2 {
+
+using std::chrono::milliseconds;
+using Kind = Settlement::Kind;
+
+Settler::Settler(std::shared_ptr<QueueCore> queue, std::string worker, milliseconds patience,
+                 std::shared_ptr<Evictor> evictor, Settled settled)
+    : queue_(std::move(queue)),
+      worker_(std::move(worker)),
+      patience_(patience),
+      evictor_(std::move(evictor)),
+      settled_(std::move(settled)) {}
+
+// One call in flight, and a second one when it is full or of another kind.
+bool Settler::may_send() const {
+  if (backlog_.empty() || in_flight_.size() >= 2) return false;
+  if (in_flight_.empty()) return true;
+  return backlog_.size() >= kMaxBatchJobs || in_flight_.front() != backlog_.front().kind;
+}
+
+void Settler::pump() {
+  while (may_send()) {
+    auto batch = std::make_shared<Batch>(take());
+    in_flight_.push_back(batch->front().kind);
+    send(batch, monotonic_ms() + patience_);
+  }
+}
+
+// The first, and all that may travel with it, in order. Releases come the last claimed one first,
+// and the script begins with the last of its call: each goes in front of the one before.
+Settler::Batch Settler::take() {
+  Batch batch;
+  std::size_t bytes = 0;
+  std::deque<Settlement> rest;
+  for (auto& settlement : backlog_) {
+    const auto size = settlement.text.size() + 128;
+    const bool fits =
+        batch.empty() || (batch.size() < kMaxBatchJobs && bytes + size <= kMaxBatchBytes &&
+                          settlement.travels_with(batch.front()));
+    if (fits) {
+      bytes += size;
+      batch.push_back(std::move(settlement));
+    } else {
+      rest.push_back(std::move(settlement));
+    }
+  }
+  backlog_.swap(rest);
+  if (batch.front().kind == Kind::release) std::reverse(batch.begin(), batch.end());
+  return batch;
+}
+
+ScriptCall Settler::finish_call(const Batch& batch) const {
+  const auto& k = queue_->keys();
+  const auto& keep = batch.front().keep;
+  const bool complete = batch.front().kind == Kind::complete;
+  const bool drop = keep.count == 0;
+  const auto count = drop ? -1 : keep.count;
+  const auto age_ms = std::chrono::milliseconds(keep.age).count();
+  auto call = ScriptCall::of<scripts::JobFinish>({.meta = k.meta,
+                                                  .active = k.active,
+                                                  .completed = k.completed,
+                                                  .failed = k.failed,
+                                                  .trash = k.trash,
+                                                  .events = k.events},
+                                                 {.revision = scripts::kRevision,
+                                                  .now = queue_->client()->now_ms(),
+                                                  .count = batch.size(),
+                                                  .keep_completed = count,
+                                                  .age_completed = age_ms,
+                                                  .keep_failed = count,
+                                                  .age_failed = age_ms});
+  for (const auto& settlement : batch) {
+    const auto& id = settlement.job->job.id;
+    call.put_keys(scripts::JobFinish::ItemKeys{.job = job_key(queue_->name(), id)});
+    if (drop) {
+      const SubKeys sub(queue_->name(), id);
+      call.put_keys(scripts::JobFinish::MoreKeys{.logs = sub.logs,
+                                                 .dependencies = sub.dependencies,
+                                                 .processed = sub.processed,
+                                                 .failed = sub.failed,
+                                                 .unsuccessful = sub.unsuccessful,
+                                                 .checkpoint = sub.checkpoint});
+    }
+    call.put_args(scripts::JobFinish::ItemArgs{.id = id,
+                                               .token = settlement.job->token,
+                                               .outcome = complete ? "completed" : "failed",
+                                               .value = settlement.text,
+                                               .started = settlement.job->started_ms,
+                                               .ats = settlement.attempts_started,
+                                               .atm = settlement.attempts_made,
+                                               .by = worker_,
+                                               .drop = drop});
+  }
+  return call;
+}
+
+ScriptCall Settler::retry_call(const Batch& batch) const {
+  const auto& k = queue_->keys();
+  auto call = ScriptCall::of<scripts::JobRetry>(
+      {.meta = k.meta,
+       .active = k.active,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .delayed = k.delayed,
+       .marker = k.marker,
+       .events = k.events},
+      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = batch.size()});
+  for (const auto& settlement : batch) {
+    const auto& id = settlement.job->job.id;
+    call.put_keys(scripts::JobRetry::ItemKeys{.job = job_key(queue_->name(), id)});
+    call.put_args(scripts::JobRetry::ItemArgs{.id = id,
+                                              .token = settlement.job->token,
+                                              .delay = settlement.delay_ms,
+                                              .reason = settlement.text,
+                                              .started = settlement.job->started_ms,
+                                              .ats = settlement.attempts_started,
+                                              .atm = settlement.attempts_made,
+                                              .by = worker_});
+  }
+  return call;
+}
+
+ScriptCall Settler::release_call(const Batch& batch) const {
+  const auto& k = queue_->keys();
+  auto call = ScriptCall::of<scripts::JobRelease>(
+      {.meta = k.meta,
+       .active = k.active,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .marker = k.marker,
+       .events = k.events},
+      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = batch.size()});
+  for (const auto& settlement : batch) {
+    const auto& id = settlement.job->job.id;
+    call.put_keys(scripts::JobRelease::ItemKeys{.job = job_key(queue_->name(), id)});
+    call.put_args(scripts::JobRelease::ItemArgs{
+        .id = id, .token = settlement.job->token, .ats = settlement.attempts_started});
+  }
+  return call;
+}
+
+void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds deadline) {
+  const auto kind = batch->front().kind;
+  auto call = kind == Kind::retry     ? retry_call(*batch)
+              : kind == Kind::release ? release_call(*batch)
+                                      : finish_call(*batch);
+  queue_->client()->call(std::move(call), queue_->name(), queue_->keys().meta,
+                         [self = shared_from_this(), batch, deadline](Result<wire::Reply> reply) {
+                           self->answered(batch, deadline, std::move(reply));
+                         });
+}
+
+void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds deadline,
+                       Result<wire::Reply> reply) {
+  if (!reply) {
+    const auto code = reply.error().code;
+    const bool again = code == ErrorCode::connection_lost || code == ErrorCode::unavailable ||
+                       code == ErrorCode::timeout || code == ErrorCode::loading;
+    if (again && monotonic_ms() < deadline) return send(batch, deadline);
+    queue_->client()->log(LogLevel::error, "the end of " + std::to_string(batch->size()) +
+                                               " job(s) of \"" + queue_->name() +
+                                               "\" could not be told: " + reply.error().message());
+  }
+  const auto kind = batch->front().kind;
+  in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), kind));
+  const bool finish = kind == Kind::complete || kind == Kind::fail;
+  const std::vector<wire::Reply> none;
+  const auto& statuses = !reply                            ? none
+                         : finish && !reply->items.empty() ? reply->items[0].items
+                                                           : reply->items;
+  for (std::size_t i = 0; i < batch->size(); ++i)
+    settled_((*batch)[i], i < statuses.size() ? statuses[i].text : "unknown");
+  if (finish && reply && reply->items.size() > 1) evictor_->push(reply->items[1].items);
+  pump();
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "worker/sweeper.h"
+
+#include <utility>
+
+#include "echomq_scripts.h"
+#include "protocol/lease.h"
+#include "wire/command.h"
+
+namespace echomq::inline v2 {
+
+void Sweeper::tick() {
+  const auto& client = queue_->client();
+  if (looking_ || !client->connected()) return;
+  if (contact_ != client->contact()) {
+    suspects_.clear();
+    contact_ = client->contact();
+  }
+  looking_ = true;
+  std::string bytes;
+  const auto bound = "(" + std::to_string(Lease::expired_below(client->now_ms()));
+  wire::append_command(bytes, {"ZRANGEBYSCORE", queue_->keys().active, "-inf", bound, "WITHSCORES",
+                               "LIMIT", "0", std::to_string(kMaxBatchJobs)});
+  client->command(std::move(bytes), [self = shared_from_this()](Result<wire::Reply> reply) {
+    self->looking_ = false;
+    self->looked(std::move(reply));
+  });
+}
+
+void Sweeper::looked(Result<wire::Reply> reply) {
+  if (!reply || contact_ != queue_->client()->contact()) return suspects_.clear();
+  std::map<std::string, std::uint64_t> unchanged;
+  std::map<std::string, std::uint64_t> expired;
+  for (const auto& entry : reply->items) {
+    if (entry.items.size() != 2) continue;
+    const auto& id = entry.items[0].text;
+    const auto lease = static_cast<std::uint64_t>(entry.items[1].number);
+    const auto seen = suspects_.find(id);
+    (seen != suspects_.end() && seen->second == lease ? unchanged : expired)[id] = lease;
+  }
+  suspects_ = std::move(expired);
+  if (!unchanged.empty()) recover(unchanged);
+}
+
+void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
+  const auto& k = queue_->keys();
+  auto call = ScriptCall::of<scripts::JobRecover>(
+      {.meta = k.meta,
+       .active = k.active,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .failed = k.failed,
+       .trash = k.trash,
+       .marker = k.marker,
+       .events = k.events},
+      {.revision = scripts::kRevision,
+       .now = queue_->client()->now_ms(),
+       .count = expired.size(),
+       .max_crashes = max_crashes_,
+       .keep_failed = keep_failed_.count,
+       .age_failed = std::chrono::milliseconds(keep_failed_.age).count()});
+  for (const auto& [id, lease] : expired) {
+    call.put_keys(scripts::JobRecover::ItemKeys{.job = job_key(queue_->name(), id)});
+    call.put_args(scripts::JobRecover::ItemArgs{.id = id, .lease = lease});
+  }
+  queue_->client()->call(std::move(call), queue_->name(), k.meta,
+                         [self = shared_from_this()](Result<wire::Reply> reply) {
+                           if (!reply || reply->items.size() < 2) return;
+                           Recovered recovered;
+                           for (const auto& status : reply->items[0].items) {
+                             recovered.requeued += status.text == "ok" ? 1 : 0;
+                             recovered.failed += status.text == "done" ? 1 : 0;
+                           }
+                           self->evictor_->push(reply->items[1].items);
+                           self->recovered_(recovered);
+                         });
+}
+
+}  // namespace echomq::inline v2

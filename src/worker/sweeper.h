@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Sweeper: recovery of jobs whose worker is gone, without stealing from the healthy
+// (protocol.md 5.4).
+//
+// After any outage all leases look expired at once. So: note the leases that are expired, wait one
+// renewal interval of unbroken contact with the same server run, and take back only those whose
+// score has not changed. Whatever broke the contact starts the wait anew.
+//
+// Thread-safety: on the loop only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "queue/queue_core.h"
+#include "worker/evictor.h"
+
+namespace echomq::inline v2 {
+
+class Sweeper : public std::enable_shared_from_this<Sweeper> {
+ public:
+  struct Recovered {
+    std::uint64_t requeued = 0;
+    std::uint64_t failed = 0;
+  };
+
+  Sweeper(std::shared_ptr<QueueCore> queue, unsigned max_crashes, Keep keep_failed,
+          std::shared_ptr<Evictor> evictor, std::function<void(Recovered)> recovered)
+      : queue_(std::move(queue)),
+        max_crashes_(max_crashes),
+        keep_failed_(keep_failed),
+        evictor_(std::move(evictor)),
+        recovered_(std::move(recovered)) {}
+
+  // Called once every renewal interval.
+  void tick();
+
+ private:
+  void looked(Result<wire::Reply> reply);
+  void recover(const std::map<std::string, std::uint64_t>& expired);
+
+  std::shared_ptr<QueueCore> queue_;
+  unsigned max_crashes_;
+  Keep keep_failed_;
+  std::shared_ptr<Evictor> evictor_;
+  std::function<void(Recovered)> recovered_;
+  std::map<std::string, std::uint64_t> suspects_;  // id -> lease, expired at the last tick
+  std::uint64_t contact_ = 0;                      // under which they were seen
+  bool looking_ = false;
+};
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "job/encode.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <limits>
+
+namespace echomq {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kLimit = 1'000;
+
+// The option that is refused, or "ok".
+std::string refused(const JobOptions& options, std::size_t data_size = 0) {
+  const auto job = job::encode_job(std::string(data_size, 'x'), options, kLimit);
+  if (job) return "ok";
+  const auto* option = job.error().field("option");
+  return option ? *option : std::string(name(job.error().code));
+}
+
+TEST(EncodeJob, RefusesEachBadOptionByName) {
+  EXPECT_EQ(refused({}), "ok");
+  EXPECT_EQ(refused({.attempts = 0}), "attempts");
+  EXPECT_EQ(refused({.attempts = kMaxAttempts + 1}), "attempts");
+  EXPECT_EQ(refused({.delay = milliseconds(-1)}), "delay");
+  EXPECT_EQ(refused({.delay = kMaxDelay + milliseconds(1)}), "delay");
+  EXPECT_EQ(refused({.priority = kMaxPriority}), "ok");
+  EXPECT_EQ(refused({.priority = kMaxPriority + 1}), "priority");
+  EXPECT_EQ(refused({.priority = 1, .lifo = true}), "lifo");
+  EXPECT_EQ(refused({.backoff = Backoff::fixed(milliseconds(-1))}), "backoff.delay");
+  EXPECT_EQ(refused({.backoff = Backoff::fixed(milliseconds(1), 1.01)}), "backoff.jitter");
+  EXPECT_EQ(refused({.backoff = Backoff::fixed(milliseconds(1),
+                                               std::numeric_limits<double>::quiet_NaN())}),
+            "backoff.jitter");
+  EXPECT_EQ(refused({.backoff = {Backoff::Kind::none, milliseconds(5), 0}}), "backoff.delay");
+  EXPECT_EQ(refused({.name = std::string(256, 'n')}), "name");
+  EXPECT_EQ(refused({.name = "\xFF"}), "name");
+  EXPECT_EQ(refused({.keep_completed = Keep{1, seconds(-1)}}), "keep_completed.age");
+  EXPECT_EQ(refused({.keep_failed = Keep{1, seconds(-1)}}), "keep_failed.age");
+  EXPECT_EQ(refused({.id = "stalled"}), "invalid_name");
+}
+
+TEST(EncodeJob, ErrorsNameTheValueAndWhatWasExpected) {
+  const auto job = job::encode_job("", {.priority = 3'000'000}, kLimit);
+  ASSERT_FALSE(job);
+  EXPECT_EQ(job.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(*job.error().field("value"), "3000000");
+  EXPECT_EQ(*job.error().field("expected"), "0 to 2097151");
+}
+
+TEST(EncodeJob, RefusesDataOverTheLimit) {
+  EXPECT_EQ(refused({}, kLimit), "ok");
+  EXPECT_EQ(refused({}, kLimit + 1), "too_large");
+}
+
+TEST(EncodeJob, WritesOnlyWhatDiffersFromTheDefaults) {
+  EXPECT_EQ(job::encode_job("", {}, kLimit)->opts, "{}");
+  EXPECT_EQ(job::encode_job("",
+                            {.attempts = 3,
+                             .backoff = Backoff::exponential(milliseconds(50), 0.5),
+                             .keep_completed = Keep::none()},
+                            kLimit)
+                ->opts,
+            R"({"attempts":3,"backoff":{"type":"exponential","delay":50,"jitter":0.5},)"
+            R"("removeOnComplete":{"count":0,"age":0}})");
+}
+
+TEST(EncodeJob, OptionsSurviveTheirJson) {
+  EXPECT_TRUE(rc::check([] {
+    JobOptions in;
+    in.attempts = *rc::gen::inRange(1U, kMaxAttempts + 1);
+    const auto delay = milliseconds(*rc::gen::inRange<std::int64_t>(0, kMaxDelay.count() + 1));
+    const auto jitter = *rc::gen::inRange(0, 101) / 100.0;
+    switch (*rc::gen::inRange(0, 3)) {
+      case 1:
+        in.backoff = Backoff::fixed(delay, jitter);
+        break;
+      case 2:
+        in.backoff = Backoff::exponential(delay, jitter);
+        break;
+      default:
+        break;
+    }
+    if (*rc::gen::arbitrary<bool>())
+      in.keep_completed = Keep{*rc::gen::inRange<std::int64_t>(-1, 1'000'000),
+                               seconds(*rc::gen::inRange(0, 99'999))};
+    const auto out = job::decode_opts(job::encode_job("", in, kLimit)->opts);
+    RC_ASSERT(out.attempts == in.attempts);
+    RC_ASSERT(out.backoff.kind == in.backoff.kind);
+    RC_ASSERT(out.backoff.delay == in.backoff.delay);
+    RC_ASSERT(out.backoff.jitter == in.backoff.jitter);
+    RC_ASSERT(out.keep_completed.has_value() == in.keep_completed.has_value());
+    if (in.keep_completed) {
+      RC_ASSERT(out.keep_completed->count == in.keep_completed->count);
+      RC_ASSERT(out.keep_completed->age == in.keep_completed->age);
+    }
+  }));
+}
+
+TEST(DecodeOpts, ReadsWhatV1Wrote) {
+  const auto options = job::decode_opts(
+      R"({"kl":5,"backoff":{"type":"exponential","delay":10,"jitter":0.5},"attempts":0,)"
+      R"("removeOnComplete":true,"removeOnFail":{"count":7},"unknown":{"x":[1]}})");
+  EXPECT_EQ(options.attempts, 1U) << "v1 stores 0 where nothing was given";
+  EXPECT_EQ(options.backoff.kind, Backoff::Kind::exponential);
+  EXPECT_EQ(options.keep_completed->count, 0);
+  EXPECT_EQ(options.keep_failed->count, 7);
+  EXPECT_EQ(options.keep_failed->age, seconds(0));
+}
+
+TEST(DecodeOpts, IsTotal) {
+  EXPECT_TRUE(rc::check([](const std::string& text) {
+    const auto options = job::decode_opts(text);
+    RC_ASSERT(options.attempts >= 1U);
+  }));
+  EXPECT_EQ(job::decode_opts(R"({"attempts":"many","backoff":[]})").attempts, 1U);
+  EXPECT_EQ(job::decode_opts(R"({"attempts":-3,"backoff":{"delay":-9}})").backoff.delay.count(), 0);
+}
+
+TEST(BackoffDelay, FollowsItsFormula) {
+  const auto fixed = Backoff::fixed(milliseconds(100));
+  EXPECT_EQ(job::backoff_delay(fixed, 1, 0).count(), 100);
+  EXPECT_EQ(job::backoff_delay(fixed, 9, 0).count(), 100);
+  const auto grows = Backoff::exponential(milliseconds(100));
+  EXPECT_EQ(job::backoff_delay(grows, 1, 0).count(), 100);
+  EXPECT_EQ(job::backoff_delay(grows, 2, 0).count(), 200);
+  EXPECT_EQ(job::backoff_delay(grows, 5, 0).count(), 1'600);
+  EXPECT_EQ(job::backoff_delay(grows, 1'000'000, 0), kMaxDelay) << "capped, not overflown";
+  EXPECT_EQ(job::backoff_delay({}, 3, 0).count(), 0);
+}
+
+TEST(BackoffDelay, JitterStaysBetweenItsBounds) {
+  const auto backoff = Backoff::fixed(milliseconds(1'000), 0.3);
+  EXPECT_EQ(job::backoff_delay(backoff, 1, 0.0).count(), 1'000);
+  EXPECT_EQ(job::backoff_delay(backoff, 1, 1.0).count(), 700);
+}
+
+TEST(Utf8, AcceptsExactlyRfc3629) {
+  for (const auto* good :
+       {"", "plain", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\x9F\xBF"})
+    EXPECT_TRUE(job::is_utf8(good)) << good;
+  for (const auto* bad : {"\x80", "\xC3", "\xC0\xAF", "\xE0\x80\x80", "\xED\xA0\x80",
+                          "\xF5\x80\x80\x80", "\xF4\x90\x80\x80", "\xFF", "a\xE2\x82"})
+    EXPECT_FALSE(job::is_utf8(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace echomq

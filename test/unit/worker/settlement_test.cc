@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "worker/settlement.h"
+
+#include <gtest/gtest.h>
+
+#include "worker/running_job.h"
+
+namespace echomq {
+namespace {
+
+using Kind = Settlement::Kind;
+using std::chrono::milliseconds;
+
+std::shared_ptr<RunningJob> job_with(JobOptions options, unsigned attempts_made = 0) {
+  job::LoadedJob loaded;
+  loaded.id = "7";
+  loaded.options = std::move(options);
+  loaded.attempts_made = attempts_made;
+  loaded.attempts_started = attempts_made + 2;
+  return std::make_shared<RunningJob>(std::move(loaded), "mail", 1, [] {});
+}
+
+Settlement end(const Outcome& outcome, JobOptions options = {}, unsigned attempts_made = 0) {
+  return settle(job_with(std::move(options), attempts_made), outcome, WorkerOptions{}, 0.0);
+}
+
+TEST(Settlement, ADoneJobCompletesAndCountsItsAttempt) {
+  const auto settlement = end(Outcome::done("result"));
+  EXPECT_EQ(settlement.kind, Kind::complete);
+  EXPECT_EQ(settlement.text, "result");
+  EXPECT_EQ(settlement.attempts_made, 1U);
+  EXPECT_EQ(settlement.attempts_started, 3U);
+  EXPECT_EQ(settlement.keep.count, WorkerOptions{}.keep_completed.count);
+}
+
+TEST(Settlement, TheJobsOwnRetentionBeatsTheWorkers) {
+  EXPECT_EQ(end(Outcome::done(), {.keep_completed = Keep::none()}).keep.count, 0);
+  EXPECT_EQ(end(Outcome::fail("x"), {.keep_failed = Keep::all()}).keep.count, -1);
+}
+
+TEST(Settlement, AFailedAttemptIsRetriedWhileAttemptsAreLeft) {
+  const JobOptions options{.attempts = 3, .backoff = Backoff::exponential(milliseconds(100))};
+  const auto second = end(Outcome::fail("no"), options, 1);
+  EXPECT_EQ(second.kind, Kind::retry);
+  EXPECT_EQ(second.delay_ms, 200) << "twice the first delay after the second failure";
+  EXPECT_EQ(second.attempts_made, 2U);
+  EXPECT_EQ(end(Outcome::fail("no"), options, 2).kind, Kind::fail) << "the third was the last";
+}
+
+TEST(Settlement, UnrecoverableEndsAtOnce) {
+  EXPECT_EQ(end(Outcome::unrecoverable("never"), {.attempts = 9}).kind, Kind::fail);
+}
+
+TEST(Settlement, RetryInCostsNoAttempt) {
+  const auto settlement = end(Outcome::retry_in(milliseconds(1'500)), {.attempts = 1});
+  EXPECT_EQ(settlement.kind, Kind::retry);
+  EXPECT_EQ(settlement.delay_ms, 1'500);
+  EXPECT_EQ(settlement.attempts_made, 0U);
+  EXPECT_EQ(settlement.attempts_started, 3U);
+  EXPECT_EQ(end(Outcome::retry_in(milliseconds(-5))).delay_ms, 0);
+}
+
+TEST(Settlement, AResultOverItsLimitFailsTheJobAndSaysSo) {
+  const auto settlement = end(Outcome::done(std::string(kMaxResultBytes + 1, 'x')));
+  EXPECT_EQ(settlement.kind, Kind::fail);
+  EXPECT_NE(settlement.text.find("262145"), std::string::npos) << settlement.text;
+  EXPECT_EQ(end(Outcome::done(std::string(kMaxResultBytes, 'x'))).kind, Kind::complete);
+}
+
+TEST(Settlement, AReasonIsCutAtItsLimitBetweenCharacters) {
+  const std::string two_bytes = "\xC3\xA4";
+  std::string reason(kMaxReasonBytes - 1, 'x');
+  const auto settlement = end(Outcome::fail(reason + two_bytes));
+  EXPECT_EQ(settlement.text, reason) << "half a character would not be UTF-8";
+  EXPECT_EQ(cut("abc", 3), "abc");
+  EXPECT_EQ(cut("abcd", 3), "abc");
+}
+
+TEST(Settlement, AnUnstartedJobGoesBackWithoutATrace) {
+  EXPECT_EQ(give_back(job_with({}), /*started=*/false).attempts_started, 0U);
+  EXPECT_EQ(give_back(job_with({}), /*started=*/true).attempts_started, 3U);
+}
+
+TEST(Settlement, OnlyEqualKindsAndRulesTravelTogether) {
+  const auto complete = end(Outcome::done());
+  EXPECT_TRUE(complete.travels_with(end(Outcome::done("other"))));
+  EXPECT_FALSE(complete.travels_with(end(Outcome::fail("x"))));
+  EXPECT_FALSE(complete.travels_with(end(Outcome::done(), {.keep_completed = Keep::all()})));
+}
+
+}  // namespace
+}  // namespace echomq
