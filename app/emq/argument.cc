@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "argument.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace emq {
+namespace {
+
+using echomq::Backoff;
+using echomq::Keep;
+using echomq::Result;
+using std::chrono::milliseconds;
+
+// The number that is the whole of the text.
+template <class N>
+std::optional<N> number(std::string_view text) {
+  N value{};
+  const char* end = text.data() + text.size();
+  const auto [at, problem] = std::from_chars(text.data(), end, value);
+  if (problem != std::errc() || at != end) return std::nullopt;
+  return value;
+}
+
+bool digits_only(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Cuts the text at its first `mark`; the second half is nullopt where there is none.
+std::pair<std::string_view, std::optional<std::string_view>> cut(std::string_view text, char mark) {
+  const auto at = text.find(mark);
+  if (at == std::string_view::npos) return {text, std::nullopt};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+constexpr std::string_view kDurationForm =
+    "a whole number with ms, s, m, h or d (\"500ms\", \"2m\"), at most ten years";
+constexpr std::string_view kBackoffForm =
+    "fixed:TIME or exponential:TIME, and perhaps ,JITTER from 0 to 1 (\"exponential:1s,0.2\")";
+constexpr std::string_view kKeepForm =
+    "all, none, COUNT, AGE or COUNT,AGE, an age in whole seconds with its unit (\"1000,24h\")";
+
+}  // namespace
+
+echomq::Error bad_value(std::string_view option, std::string_view value,
+                        std::string_view expected) {
+  std::string detail(option);
+  detail.append(" is \"").append(value).append("\"; expected ").append(expected);
+  return {echomq::ErrorCode::invalid_argument,
+          std::move(detail),
+          {{"option", std::string(option)},
+           {"value", std::string(value)},
+           {"expected", std::string(expected)}}};
+}
+
+Result<std::uint64_t> whole_number(std::string_view option, std::string_view text,
+                                   std::uint64_t least, std::uint64_t most) {
+  const auto value = digits_only(text) ? number<std::uint64_t>(text) : std::nullopt;
+  if (!value || *value < least || *value > most)
+    return bad_value(
+        option, text,
+        "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  return *value;
+}
+
+Result<milliseconds> duration(std::string_view option, std::string_view text, milliseconds least) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"", 1}, {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
+  const auto unit = text.substr(digits.size());
+  const auto count = number<std::int64_t>(digits);
+  const auto* known = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                   [unit](const auto& each) { return each.first == unit; });
+  if (!count || known == std::end(kUnits) || *count > echomq::kMaxDelay.count() / known->second)
+    return bad_value(option, text, kDurationForm);
+  const milliseconds value(*count * known->second);
+  if (value < least)
+    return bad_value(option, text, "at least " + std::to_string(least.count()) + "ms");
+  return value;
+}
+
+Result<Backoff> backoff(std::string_view option, std::string_view text) {
+  if (text == "none") return Backoff{};
+  const auto [kind, rest] = cut(text, ':');
+  if (!rest || (kind != "fixed" && kind != "exponential"))
+    return bad_value(option, text, kBackoffForm);
+  const auto [time, jitter_text] = cut(*rest, ',');
+  const auto jitter = jitter_text ? number<double>(*jitter_text) : std::optional<double>(0.0);
+  if (!jitter || !(*jitter >= 0.0 && *jitter <= 1.0)) return bad_value(option, text, kBackoffForm);
+  const auto delay = duration(option, time);
+  if (!delay) return bad_value(option, text, kBackoffForm);
+  return kind == "fixed" ? Backoff::fixed(*delay, *jitter) : Backoff::exponential(*delay, *jitter);
+}
+
+Result<Keep> keep(std::string_view option, std::string_view text) {
+  if (text == "all") return Keep::all();
+  if (text == "none") return Keep::none();
+  Keep rule = Keep::all();
+  auto [first, age] = cut(text, ',');
+  if (digits_only(first)) {
+    const auto count = number<std::int64_t>(first);
+    if (!count) return bad_value(option, text, kKeepForm);
+    rule.count = *count;
+  } else if (!age) {
+    age = first;
+  } else {
+    return bad_value(option, text, kKeepForm);
+  }
+  if (age) {
+    const auto time = duration(option, *age, std::chrono::seconds(1));
+    if (!time || digits_only(*age) || time->count() % 1'000 != 0)
+      return bad_value(option, text, kKeepForm);
+    rule.age = std::chrono::duration_cast<std::chrono::seconds>(*time);
+  }
+  return rule;
+}
+
+std::vector<std::string> comma_list(std::string_view text) {
+  std::vector<std::string> items;
+  std::optional<std::string_view> rest = text;
+  while (rest && !text.empty()) {
+    const auto [item, next] = cut(*rest, ',');
+    items.emplace_back(item);
+    rest = next;
+  }
+  return items;
+}
+
+}  // namespace emq

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "session.h"
+
+#include <utility>
+
+#include "argument.h"
+
+namespace emq {
+
+CLI::App* Session::declare(CLI::App& app, const std::string& verb, const std::string& description,
+                           const std::string& examples) {
+  auto* command = app.add_subcommand(verb, description);
+  command->footer("Examples:\n" + examples + "\n" + kExitCodes);
+  return command;
+}
+
+void Session::declare_json(CLI::App& verb, const std::string& what) {
+  verb.add_flag("--json", json, what);
+}
+
+void Session::declare_server(CLI::App& verb) {
+  verb.add_option("--url", url,
+                  "Server: redis://HOST, unix:///SOCKET, embedded:/FOLDER. Default: EMQ_URL, and when "
+                  "that is unset the private server of `emq up`, started for this run if it does not run")
+      ->type_name("URL");
+  verb.add_flag("--allow-eviction", allow_eviction,
+                "Accept a server whose maxmemory-policy may drop jobs");
+  verb.add_option("--v1-prefixes", v1_prefixes,
+                  "Refuse queues that stand on the server under these prefixes of the v1 wire; \"\" where "
+                  "BullMQ runs beside")
+      ->type_name("LIST")
+      ->capture_default_str();
+}
+
+echomq::Result<echomq::Client> Session::connect(std::string_view name,
+                                                echomq::LogLevel least) const {
+  echomq::ClientOptions options;
+  options.allow_eviction = allow_eviction;
+  options.v1_prefixes = comma_list(v1_prefixes);
+  options.name = name;
+  options.log = [least](echomq::LogLevel level, std::string_view line) {
+    if (level < least) return;
+    const auto text = "emq: " + printable(line) + "\n";
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  };
+  return echomq::connect(url, std::move(options));
+}
+
+}  // namespace emq
