@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The documents of the wire say what the scripts and headers say: every script has its row, every
+// row its script, statuses, errors and events are those of the contract, and the numbers are those
+// of the code.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "echomq/job.h"
+#include "echomq/keyspace.h"
+#include "protocol/registry.h"
+#include "protocol/version.h"
+#include "tree.h"
+
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Contract {
+  std::string errors;
+  std::string statuses;
+  std::string events;
+};
+
+// "ok,dup" -> "ok dup"; "-" -> "".
+std::string words(std::string list) {
+  if (list == "-") return {};
+  for (auto& c : list)
+    if (c == ',') c = ' ';
+  return list;
+}
+
+std::string events_of(const std::string& script) {
+  constexpr std::string_view kTag = "-- EMITS ";
+  for (const auto& line : docs::lines(docs::read("lua/" + script + ".lua"))) {
+    if (!line.starts_with(kTag)) continue;
+    const auto first = line.find_first_not_of(' ', kTag.size());
+    return first == std::string::npos ? std::string() : line.substr(first);
+  }
+  return {};
+}
+
+std::map<std::string, Contract> contracts() {
+  std::map<std::string, Contract> all;
+  for (const auto& line : docs::lines(docs::read("lua/manifest.txt"))) {
+    std::istringstream in(line);
+    std::string name;
+    in >> name;
+    if (name == "revision" || name.empty()) continue;
+    Contract contract;
+    for (std::string word; in >> word;) {
+      if (word.starts_with("errors=")) contract.errors = words(word.substr(7));
+      if (word.starts_with("statuses=")) contract.statuses = words(word.substr(9));
+    }
+    contract.events = events_of(name);
+    all[name] = contract;
+  }
+  EXPECT_FALSE(all.empty());
+  return all;
+}
+
+std::string cell(const std::string& text) { return text.empty() ? " |" : " " + text + " |"; }
+
+TEST(ProtocolDocument, HasARowForEachScriptWithItsStatusesErrorsAndEvents) {
+  const auto part = docs::section(docs::read("docs/protocol.md"), "## 11. The transitions");
+  const auto all = contracts();
+  for (const auto& [name, contract] : all) {
+    EXPECT_THAT(part, HasSubstr("\n| `" + name + "` |" + cell(contract.statuses) +
+                                cell(contract.errors) + cell(contract.events) + "\n"));
+    EXPECT_THAT(part, HasSubstr("**`" + name + "`**")) << "a sentence that says what it does";
+  }
+  std::size_t rows = 0;
+  for (const auto& line : docs::lines(part)) rows += line.starts_with("| `") ? 1 : 0;
+  EXPECT_EQ(rows, all.size());
+}
+
+TEST(ProtocolDocument, StatesAndProtocolNameEachScriptAndNoOther) {
+  std::set<std::string> concepts;
+  for (const auto& [name, contract] : contracts())
+    concepts.insert(name.substr(0, name.find('/') + 1));
+  for (const auto* path : {"docs/states.md", "docs/protocol.md"}) {
+    std::set<std::string> named;
+    for (const auto& word : docs::quoted(docs::read(path)))
+      if (concepts.contains(word.substr(0, word.find('/') + 1))) named.insert(word);
+    std::set<std::string> scripts;
+    for (const auto& [name, contract] : contracts()) scripts.insert(name);
+    EXPECT_EQ(named, scripts) << path;
+  }
+}
+
+TEST(ProtocolDocument, TheChartShowsEachTransitionOfTheTable) {
+  const auto text = docs::read("docs/states.md");
+  const auto from = text.find("```mermaid\n");
+  ASSERT_NE(from, std::string::npos);
+  const auto chart = text.substr(from, text.find("\n```\n", from) - from);
+  std::size_t rows = 0;
+  for (const auto& line : docs::lines(docs::section(text, "## Transitions"))) {
+    if (!line.starts_with("| ") || line.starts_with("| from ")) continue;
+    ++rows;
+    for (const auto& script : docs::quoted(line))
+      if (script.find('/') != std::string::npos) {
+        EXPECT_THAT(chart, HasSubstr(script)) << line;
+      }
+  }
+  EXPECT_GE(rows, 10U);
+}
+
+TEST(ProtocolDocument, NamesEachStateOfAJob) {
+  using echomq::JobState;
+  const auto text = docs::read("docs/states.md");
+  for (const auto state :
+       {JobState::waiting, JobState::prioritized, JobState::delayed, JobState::active,
+        JobState::completed, JobState::failed, JobState::waiting_children})
+    EXPECT_THAT(text, HasSubstr(std::string(echomq::name(state)))) << echomq::name(state);
+}
+
+TEST(ProtocolDocument, NamesEachKeyOfTheRegistry) {
+  const auto keys = docs::section(docs::read("docs/protocol.md"), "## 3. Keys");
+  const auto named = docs::quoted(keys);
+  const std::set<std::string> words(named.begin(), named.end());
+  for (const auto structure : echomq::kStructures)
+    EXPECT_TRUE(words.contains(std::string(echomq::word(structure)))) << echomq::word(structure);
+  for (const auto unit : echomq::kReserves)
+    EXPECT_TRUE(words.contains(std::string(echomq::word(unit)))) << echomq::word(unit);
+  for (const auto sub : echomq::kSubs) EXPECT_THAT(keys, HasSubstr(std::string(echomq::word(sub))));
+  for (const auto named_word : echomq::kNamedWords)
+    EXPECT_THAT(keys, HasSubstr(std::string(named_word)));
+  for (const auto v1_word : echomq::registry::kV1Words)
+    EXPECT_THAT(keys, HasSubstr(std::string(v1_word)));
+}
+
+TEST(ProtocolDocument, NamesTheWireAndTheRevision) {
+  const auto text = docs::read("docs/protocol.md");
+  const auto revision = docs::lines(docs::read("lua/manifest.txt")).at(0);
+  ASSERT_TRUE(revision.starts_with("revision "));
+  EXPECT_THAT(text, HasSubstr("called `" + std::string(echomq::kWireVersion) + "`"));
+  EXPECT_THAT(text, HasSubstr("first line of `lua/manifest.txt`, now " + revision.substr(9) + ")"));
+}
+
+}  // namespace
