@@ -2,6 +2,7 @@
 #include "client/client_core.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/clock.h"
@@ -208,6 +209,13 @@ std::shared_ptr<void> ClientCore::shared_by_name(
   return made;
 }
 
+bool is_not_ready(std::string_view error_reply) noexcept {
+  constexpr std::array<std::string_view, 4> kWords{"LOADING ", "CLUSTERDOWN ", "MASTERDOWN ",
+                                                   "TRYAGAIN "};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return error_reply.starts_with(word); });
+}
+
 void ClientCore::call(ScriptCall call, std::string_view queue, std::string_view probe,
                       Function<void(Result<wire::Reply>)> done) {
   this->call(std::move(call), queue, probe, options_.command_timeout, std::move(done));
@@ -218,10 +226,10 @@ void ClientCore::call(ScriptCall call, std::string_view queue, std::string_view 
   protocol::dispatch(main_, std::move(call), timeout,
                      [queue = std::string(queue), probe = std::string(probe),
                       done = std::move(done)](Result<wire::Reply> reply) mutable {
-                       if (reply && reply->is_error())
-                         done(protocol::refusal(reply->text, queue, probe));
-                       else
-                         done(std::move(reply));
+                       if (!reply || !reply->is_error()) return done(std::move(reply));
+                       auto error = protocol::refusal(reply->text, queue, probe);
+                       if (is_not_ready(reply->text)) error.code = ErrorCode::loading;
+                       done(std::move(error));
                      });
 }
 

@@ -25,6 +25,13 @@
 
 namespace echomq::inline v2 {
 
+// The error replies of a server that did not run the command and will soon: it loads its data, or
+// its cluster is down or moves the slot. They arrive as ErrorCode::loading; asking again is
+// harmless.
+bool is_not_ready(std::string_view error_reply) noexcept;
+// How long to wait before asking again.
+inline constexpr std::chrono::milliseconds kNotReadyPause{50};
+
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
  public:
   static Result<std::shared_ptr<ClientCore>> connect(wire::Endpoint endpoint,

@@ -250,6 +250,12 @@ void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, millis
     // Nobody knows whether the flush was applied; its number makes saying it again harmless.
     if (error.code == ErrorCode::connection_lost && monotonic_ms() < deadline)
       return send(flush, deadline, reopened);
+    if (error.code == ErrorCode::loading && monotonic_ms() + kNotReadyPause < deadline) {
+      client_->loop().after(kNotReadyPause, [self = shared_from_this(), flush, deadline, reopened] {
+        self->send(flush, deadline, reopened);
+      });
+      return;
+    }
     const auto* found = error.field("found");
     if (error.code == ErrorCode::fence && found && *found == "nothing" && !reopened) {
       opened_ = false;

@@ -168,7 +168,13 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds deadlin
     const auto code = reply.error().code;
     const bool again = code == ErrorCode::connection_lost || code == ErrorCode::unavailable ||
                        code == ErrorCode::timeout || code == ErrorCode::loading;
-    if (again && monotonic_ms() < deadline) return send(batch, deadline);
+    if (again && monotonic_ms() < deadline) {
+      if (code != ErrorCode::loading) return send(batch, deadline);
+      queue_->client()->loop().after(kNotReadyPause, [self = shared_from_this(), batch, deadline] {
+        self->send(batch, deadline);
+      });
+      return;
+    }
     queue_->client()->log(LogLevel::error, "the end of " + std::to_string(batch->size()) +
                                                " job(s) of \"" + queue_->name() +
                                                "\" could not be told: " + reply.error().message());

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "echomq_scripts.h"
+#include "protocol/refusal.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
@@ -284,7 +285,7 @@ void WorkerCore::load(const std::shared_ptr<Claim>& claim) {
     for (const auto field : job::kLoadFields) wire::append_bulk(bytes, field);
     queue_->client()->command(
         std::move(bytes), [self = shared_from_this(), claim, i](Result<wire::Reply> reply) {
-          if (reply)
+          if (reply && !is_not_ready(reply->text))
             claim->jobs[i] = job::read_loaded(claim->ids[i], std::move(*reply));
           else
             claim->lost = true;
@@ -456,12 +457,7 @@ void WorkerCore::block() {
 
 void WorkerCore::unblocked(Result<wire::Reply> reply) {
   if (stopping_) return;
-  if (reply && reply->is_error()) {
-    life_.block_failed();
-    return fail({ErrorCode::wrong_type,
-                 "the marker of \"" + queue_->name() + "\" cannot be waited on: " + reply->text,
-                 {{"queue", queue_->name()}, {"found", reply->text}}});
-  }
+  if (reply && reply->is_error()) return block_refused(reply->text);
   // No answer, or nothing popped: a wake may have been lost on the way, so look.
   if (!reply || reply->items.size() != 3)
     life_.block_timed_out();
@@ -470,6 +466,23 @@ void WorkerCore::unblocked(Result<wire::Reply> reply) {
   else
     life_.became_timekeeper(number_of(reply->items[2]));
   step();
+}
+
+// Ends the worker only over what no waiting will mend; a server that loads, changes its role or loses
+// its cluster comes back.
+void WorkerCore::block_refused(const std::string& text) {
+  life_.block_failed();
+  const auto& marker = queue_->keys().marker;
+  auto error = protocol::refusal(text, queue_->name(), marker);
+  error.detail = "cannot wait on " + marker + ": " + error.detail;
+  if (error.code == ErrorCode::wrong_type || error.code == ErrorCode::denied) return fail(error);
+  log(LogLevel::warning, error.message());
+  queue_->client()->loop().after(kPause, [weak = weak_from_this()] {
+    auto self = weak.lock();
+    if (!self) return;
+    self->life_.look_again();
+    self->step();
+  });
 }
 
 void WorkerCore::promote() {
@@ -600,6 +613,10 @@ void WorkerCore::reconcile(std::size_t from) {
                                std::to_string(first + kPageOfActive - 1), "WITHSCORES"});
   queue_->client()->command(std::move(bytes), [self = shared_from_this(),
                                                from](Result<wire::Reply> reply) {
+    if (reply && is_not_ready(reply->text)) {
+      self->queue_->client()->loop().after(kNotReadyPause, [self, from] { self->reconcile(from); });
+      return;
+    }
     if (!reply || reply->is_error()) return;
     for (auto at = reply->items.rbegin(); at != reply->items.rend(); ++at) {
       const auto& entry = *at;

@@ -72,6 +72,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void settled(const Settlement& settlement, const std::string& status);
   void block();
   void unblocked(Result<wire::Reply> reply);
+  void block_refused(const std::string& text);
   void promote();
   void promote_due(const wire::Reply& peeked);
   void put_marker(std::initializer_list<std::string_view> words);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// INV2 and INV3 of the library at work: producers and workers send nothing whose scripts touch an
+// undeclared key, and no key of anybody else.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "echomq/echomq.h"
+#include "echomq_scripts.h"
+#include "support/monitor.h"
+
+namespace echomq::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
+  TestServer server;
+  auto redis = server.connect();
+  Monitor monitor(server);
+  {
+    // Looking for v1 keys is the one thing that reads others' keys; it is off here.
+    auto client = connect(server.url(), {.v1_prefixes = {}}).value();
+    Queue<> queue(client, "audited");
+    for (int i = 0; i < 40; ++i) {
+      JobOptions options{.attempts = 2, .delay = 10ms * (i % 3)};
+      if (i % 4 == 0) options.priority = 3;
+      if (i % 4 == 1) options.lifo = true;
+      if (i % 5 == 0) options.id = "custom-" + std::to_string(i);
+      if (i % 7 == 0) options.keep_completed = Keep::none();
+      ASSERT_TRUE(queue.add(std::to_string(i), options).ok());
+    }
+    EXPECT_FALSE(queue.add("again", {.id = "custom-0"}).ok());
+    std::atomic<int> runs{0};
+    Worker worker(
+        queue,
+        {.concurrency = 4, .keep_completed = {5, 0s}, .poll = 100ms, .stop_when_empty = true},
+        [&runs](Job<>& job) -> Outcome {
+          ++runs;
+          (void)job.progress("half");
+          return job.data().ends_with('3') ? Outcome::fail("three") : Outcome::done("1");
+        });
+    ASSERT_TRUE(worker.wait(30s));
+    EXPECT_GE(runs, 40);
+    EXPECT_EQ(queue.counts().value().failed, 4);
+    (void)queue.job("custom-5");  // there or evicted: either way it was read
+  }
+  const auto seen = audit(redis, monitor.take(redis));
+  for (const auto& violation : seen.violations) ADD_FAILURE() << violation;
+  for (const auto* const script :
+       {&scripts::QueueOpen::script, &scripts::QueueCounts::script, &scripts::NodeLease::script,
+        &scripts::JobAdd::script, &scripts::JobClaim::script, &scripts::JobFinish::script,
+        &scripts::JobRetry::script, &scripts::JobPromote::script, &scripts::JobEvict::script,
+        &scripts::JobProgress::script, &scripts::JobRead::script})
+    EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
+}
+
+}  // namespace
+}  // namespace echomq::test

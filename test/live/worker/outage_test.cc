@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// INV7 while the server dies, sleeps, forgets its scripts and cuts connections.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/library_test.h"
+#include "support/runs.h"
+
+namespace echomq::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Adds jobs from one thread of its own, and remembers what was acknowledged and what is unknown.
+class Producer {
+ public:
+  explicit Producer(Client client, const std::string& queue)
+      : queue_(client, queue), thread_([this] { run(); }) {}
+  ~Producer() { stop(); }
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+
+  void stop() {
+    ending_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  // After stop().
+  [[nodiscard]] const std::vector<std::string>& acknowledged() const { return acknowledged_; }
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  void run() {
+    while (!ending_) {
+      auto results = queue_.add_bulk(std::vector<echomq::NewJob<>>(5, {"x", {}}));
+      for (auto& id : results.value()) {
+        if (!id) problems_.push_back(id.error().message());
+        if (id) acknowledged_.push_back(std::move(id).value());
+      }
+      count_ = acknowledged_.size();
+      std::this_thread::yield();
+    }
+  }
+
+  Queue<> queue_;
+  std::vector<std::string> acknowledged_;
+  std::vector<std::string> problems_;
+  std::atomic<std::size_t> count_{0};
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+WorkerOptions busy(std::chrono::milliseconds lease = 30s) {
+  WorkerOptions how;
+  how.concurrency = 8;
+  how.lease = lease;
+  how.keep_completed = Keep::all();
+  return how;
+}
+
+class Outage : public OwnServerTest {
+ protected:
+  explicit Outage(ServerOptions with = {}) : OwnServerTest(std::move(with)) {}
+
+  // Every acknowledged job is completed, ran once, and no crash was counted.
+  void expect_once_each(const std::vector<std::string>& ids, const Runs& runs) {
+    auto fresh = server.connect();
+    const auto stand = places(fresh, name);
+    const auto times = runs.times();
+    for (const auto& id : ids) {
+      const auto at = stand.find(id);
+      ASSERT_NE(at, stand.end()) << id << " is lost";
+      ASSERT_EQ(at->second, "completed") << id;
+      ASSERT_EQ(times.at(id), 1) << id;
+      ASSERT_TRUE(fresh({"HGET", job_key(name, id), "stc"}).is_null()) << id << " counts a crash";
+    }
+    for (const auto& [id, states] : stand) ASSERT_EQ(states, "completed") << id;
+  }
+};
+
+class DurableOutage : public Outage {
+ protected:
+  DurableOutage() : Outage({.appendonly = true, .appendfsync = "always"}) {}
+};
+
+// An acknowledged add is on disk.
+TEST_F(DurableOutage, INV7_ServerKilledAndEveryAcknowledgedAddSurvives) {
+  ASSERT_TRUE(queue.open());
+  Producer producer(client, name);
+  for (int time = 0; time < 3; ++time) {
+    const auto before = producer.count();
+    ASSERT_TRUE(eventually([&] { return producer.count() >= before + 200; }));
+    server.kill9();
+    server.start();
+  }
+  const auto before = producer.count();
+  EXPECT_TRUE(eventually([&] { return producer.count() > before; })) << "adds go on afterwards";
+  producer.stop();
+  auto fresh = server.connect();
+  const auto stand = places(fresh, name);
+  for (const auto& id : producer.acknowledged()) {
+    const auto at = stand.find(id);
+    ASSERT_NE(at, stand.end()) << id << " was acknowledged and is lost";
+    ASSERT_EQ(at->second, "wait") << id;
+  }
+  for (const auto& [id, states] : stand)
+    ASSERT_EQ(fresh({"HEXISTS", job_key(name, id), "data"}).integer, 1) << id << " is torn";
+}
+
+TEST_F(DurableOutage, INV7_ServerKilledUnderABusyWorker) {
+  ASSERT_TRUE(queue.open());
+  Runs runs;
+  Worker worker{queue, busy(), [&](Job<>& job) { runs.note(job.id()); }};
+  Producer producer(client, name);
+  for (int time = 0; time < 3; ++time) {
+    const auto before = runs.size();
+    ASSERT_TRUE(eventually([&] { return runs.size() >= before + 200; }))
+        << error_of(worker.status()).message() << "\n"
+        << log.text();
+    server.kill9();
+    server.start();
+  }
+  producer.stop();
+  EXPECT_TRUE(eventually([&] {
+    const auto now = counts();
+    return now.waiting == 0 && now.active == 0;
+  }));
+  expect_once_each(producer.acknowledged(), runs);
+  EXPECT_TRUE(worker.status());
+}
+
+TEST_F(Outage, INV7_ScriptFlushUnderLoad) {
+  ASSERT_TRUE(queue.open());
+  Runs runs;
+  Worker worker{queue, busy(), [&](Job<>& job) { runs.note(job.id()); }};
+  Producer producer(client, name);
+  for (int flushes = 0; flushes < 300 || producer.count() < 2'000; ++flushes) {
+    ASSERT_FALSE(redis({"SCRIPT", "FLUSH"}).is_error());
+    std::this_thread::yield();
+  }
+  producer.stop();
+  EXPECT_EQ(producer.problems(), std::vector<std::string>{});
+  EXPECT_TRUE(eventually(
+      [&] { return counts().completed == static_cast<std::int64_t>(producer.count()); }));
+  expect_once_each(producer.acknowledged(), runs);
+}
+
+TEST_F(Outage, INV7_ConnectionsKilledWhileBusy) {
+  ASSERT_TRUE(queue.open());
+  Runs runs;
+  Worker worker{queue, busy(), [&](Job<>& job) { runs.note(job.id()); }};
+  Producer producer(client, name);
+  for (int time = 0; time < 15; ++time) {
+    const auto before = runs.size();
+    ASSERT_TRUE(eventually([&] { return runs.size() >= before + 50; })) << log.text();
+    redis({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  }
+  producer.stop();
+  EXPECT_EQ(producer.problems(), std::vector<std::string>{});
+  EXPECT_TRUE(eventually([&] {
+    const auto now = counts();
+    return now.waiting == 0 && now.active == 0;
+  })) << log.text();
+  expect_once_each(producer.acknowledged(), runs);
+}
+
+TEST_F(Outage, ConnectionsKilledWhileIdle) {
+  ASSERT_TRUE(queue.open());
+  Runs runs;
+  WorkerOptions how = busy();
+  how.poll = 60s;
+  Worker worker{queue, how, [&](Job<>& job) { runs.note(job.id()); }};
+  std::vector<std::string> ids;
+  for (int time = 0; time < 10; ++time) {
+    redis({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    ids.push_back(queue.add("x").value());
+    ASSERT_TRUE(eventually([&] { return runs.times(ids.back()) == 1; }, 10s)) << log.text();
+  }
+  EXPECT_TRUE(eventually([&] { return counts().completed == 10; }));
+  expect_once_each(ids, runs);
+}
+
+// Nobody is robbed by a server that stood still, however long: all leases look expired at once.
+class Standstill : public Outage, public testing::WithParamInterface<std::chrono::milliseconds> {};
+
+TEST_P(Standstill, INV7_NobodyIsRobbed) {
+  ASSERT_TRUE(queue.open());
+  auto own_client = another();
+  Queue<> theirs{own_client, name};
+  Runs runs;
+  Gate gate;
+  const auto handler = [&](Job<>& job) {
+    runs.note(job.id());
+    if (job.data() == "long") gate.pass();
+  };
+  auto ids = add(std::vector<std::string>(6, "long"));
+  Worker first{queue, busy(2s), handler};
+  Worker second{theirs, busy(2s), handler};
+  ASSERT_TRUE(eventually([&] { return gate.waiting() == 6; }));
+  for (auto& id : add_many(300)) ids.push_back(std::move(id));
+  ASSERT_TRUE(eventually([&] { return runs.size() > 50; }));
+  server.stop_signal();
+  const auto until = std::chrono::steady_clock::now() + GetParam();
+  eventually([&] { return std::chrono::steady_clock::now() >= until; });
+  server.continue_signal();
+  // Long enough for a thief: he waits a third of the lease before he takes.
+  const auto later = client.server_time_ms() + 2'500;
+  ASSERT_TRUE(eventually([&] { return client.server_time_ms() > later; }));
+  gate.open();
+  EXPECT_TRUE(
+      eventually([&] { return counts().completed == static_cast<std::int64_t>(ids.size()); }, 10s))
+      << log.text();
+  EXPECT_EQ(first.stats().recovered + second.stats().recovered, 0U);
+  EXPECT_EQ(first.stats().refused + second.stats().refused, 0U);
+  expect_once_each(ids, runs);
+}
+
+INSTANTIATE_TEST_SUITE_P(ForLessAndForMoreThanTheLease, Standstill, testing::Values(1s, 5s));
+
+}  // namespace
+}  // namespace echomq::test

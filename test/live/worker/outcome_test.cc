@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// How an attempt ends, by everything that a handler may do, and what is stored of it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "job/encode.h"
+#include "support/library_test.h"
+#include "support/runs.h"
+
+namespace echomq::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Outcomes : public LibraryTest {
+ protected:
+  template <class Handler>
+  WorkerStats drain(Handler handler) {
+    WorkerOptions how;
+    how.stop_when_empty = true;
+    how.name = "clerk";
+    Worker worker{queue, how, std::move(handler)};
+    EXPECT_TRUE(worker.wait(20s));
+    EXPECT_TRUE(worker.status());
+    return worker.stats();
+  }
+};
+
+TEST_F(Outcomes, WhatIsStoredOfASuccess) {
+  const auto before = client.server_time_ms();
+  const auto id = queue.add("x").value();
+  const auto stats = drain([](Job<>&) { return std::string("the result"); });
+  const auto after = client.server_time_ms();
+  EXPECT_EQ(stats.completed, 1U);
+  const auto job = info(id);
+  EXPECT_EQ(job.state, JobState::completed);
+  EXPECT_EQ(job.result, "the result");
+  EXPECT_EQ(job.worker, "clerk");
+  EXPECT_EQ(job.attempts_made, 1U);
+  EXPECT_EQ(job.attempts_started, 1U);
+  EXPECT_EQ(job.crashes, 0U);
+  EXPECT_LE(before, job.processed_ms + 5);
+  EXPECT_LE(job.processed_ms, job.finished_ms);
+  EXPECT_LE(job.finished_ms, after + 5);
+}
+
+TEST_F(Outcomes, EveryFormOfReturning) {
+  const auto value_of = [this](auto handler) {
+    const auto id = queue.add("x").value();
+    drain(std::move(handler));
+    const auto job = info(id);
+    return std::string(echomq::name(job.state)) + " " +
+           (job.result ? *job.result : job.failed_reason);
+  };
+  EXPECT_EQ(value_of([](Job<>&) {}), "completed ");
+  EXPECT_EQ(value_of([](Job<>&) { return "literal"; }), "completed literal");
+  EXPECT_EQ(value_of([](Job<>&) { return std::string("text"); }), "completed text");
+  EXPECT_EQ(value_of([](Job<>&) { return Outcome::done("outcome"); }), "completed outcome");
+  EXPECT_EQ(value_of([](Job<>&) { return Result<void>(); }), "completed ");
+  EXPECT_EQ(value_of([](Job<>&) { return Result<std::string>("inside"); }), "completed inside");
+  EXPECT_EQ(value_of([](Job<>&) -> Result<void> {
+              return Error{ErrorCode::not_found, "no cat", {}};
+            }),
+            "failed not_found: no cat");
+  EXPECT_EQ(value_of([](Job<>&) -> Result<std::string> {
+              return Error{ErrorCode::timeout, "slow cat", {}};
+            }),
+            "failed timeout: slow cat");
+  EXPECT_EQ(value_of([](Job<>&) { return Outcome::fail("on purpose"); }), "failed on purpose");
+  EXPECT_EQ(value_of([](Job<>&) -> void { throw std::runtime_error("thrown"); }), "failed thrown");
+  EXPECT_EQ(value_of([](Job<>&) -> void { throw 42; }),
+            "failed the handler threw something that is not a std::exception");
+}
+
+TEST_F(Outcomes, AttemptsWithFixedBackoff) {
+  const auto id = queue.add("x", {.attempts = 3, .backoff = Backoff::fixed(150ms)}).value();
+  std::vector<std::int64_t> starts;
+  const auto stats = drain([&](Job<>& job) {
+    EXPECT_EQ(job.attempt(), starts.size() + 1);
+    EXPECT_EQ(job.attempts_allowed(), 3U);
+    starts.push_back(client.server_time_ms());
+    throw std::runtime_error("attempt " + std::to_string(job.attempt()));
+  });
+  EXPECT_EQ(stats.retried, 2U);
+  EXPECT_EQ(stats.failed, 1U);
+  ASSERT_EQ(starts.size(), 3U);
+  EXPECT_GE(starts[1] - starts[0], 149);
+  EXPECT_GE(starts[2] - starts[1], 149);
+  const auto job = info(id);
+  EXPECT_EQ(job.state, JobState::failed);
+  EXPECT_EQ(job.failed_reason, "attempt 3");
+  EXPECT_EQ(job.attempts_made, 3U);
+  EXPECT_EQ(job.attempts_started, 3U);
+}
+
+TEST_F(Outcomes, SecondAttemptMaySucceed) {
+  const auto id = queue.add("x", {.attempts = 5}).value();
+  const auto stats = drain([](Job<>& job) {
+    return job.attempt() == 1 ? Outcome::fail("not yet") : Outcome::done("at last");
+  });
+  EXPECT_EQ(stats.retried, 1U);
+  EXPECT_EQ(stats.completed, 1U);
+  const auto job = info(id);
+  EXPECT_EQ(job.state, JobState::completed);
+  EXPECT_EQ(job.result, "at last");
+  EXPECT_EQ(job.attempts_made, 2U);
+}
+
+TEST_F(Outcomes, RetryInSpendsNoAttempt) {
+  const auto id = queue.add("x", {.attempts = 1}).value();
+  std::vector<std::int64_t> starts;
+  drain([&](Job<>& job) {
+    EXPECT_EQ(job.attempt(), 1U);
+    starts.push_back(client.server_time_ms());
+    return starts.size() < 4 ? Outcome::retry_in(100ms, "busy") : Outcome::done();
+  });
+  ASSERT_EQ(starts.size(), 4U);
+  for (std::size_t i = 1; i < starts.size(); ++i) EXPECT_GE(starts[i] - starts[i - 1], 99);
+  const auto job = info(id);
+  EXPECT_EQ(job.state, JobState::completed);
+  EXPECT_EQ(job.attempts_made, 1U);
+  EXPECT_EQ(job.attempts_started, 4U);
+}
+
+TEST_F(Outcomes, UnrecoverableLeavesTheOtherAttempts) {
+  const auto id = queue.add("x", {.attempts = 5}).value();
+  Runs runs;
+  drain([&](Job<>& job) {
+    runs.note(job.id());
+    return Outcome::unrecoverable("no such customer");
+  });
+  EXPECT_EQ(runs.size(), 1U);
+  EXPECT_EQ(info(id).state, JobState::failed);
+  EXPECT_EQ(info(id).failed_reason, "no such customer");
+  EXPECT_EQ(info(id).attempts_made, 1U);
+}
+
+TEST_F(Outcomes, ResultAtItsLimitAndOverIt) {
+  const auto fits = queue.add(std::to_string(kMaxResultBytes)).value();
+  const auto over = queue.add(std::to_string(kMaxResultBytes + 1), {.attempts = 3}).value();
+  Runs runs;
+  drain([&](Job<>& job) {
+    runs.note(job.id());
+    return std::string(std::stoul(job.data()), 'r');
+  });
+  EXPECT_EQ(info(fits).state, JobState::completed);
+  EXPECT_EQ(info(fits).result, std::string(kMaxResultBytes, 'r'));
+  EXPECT_EQ(info(over).state, JobState::failed);
+  EXPECT_EQ(info(over).failed_reason.rfind("too_large: ", 0), 0U) << info(over).failed_reason;
+  EXPECT_EQ(runs.times(over), 1) << "a second attempt would only fail again";
+}
+
+TEST_F(Outcomes, LongReasonIsCutBetweenCharacters) {
+  std::string reason = "x";
+  while (reason.size() < 3 * kMaxReasonBytes) reason += "\xc3\xa9";  // é
+  const auto id = queue.add("x").value();
+  drain([&](Job<>&) { return Outcome::fail(reason); });
+  const auto stored = info(id).failed_reason;
+  EXPECT_LE(stored.size(), kMaxReasonBytes);
+  EXPECT_GE(stored.size(), kMaxReasonBytes - 3);
+  EXPECT_TRUE(job::is_utf8(stored));
+  EXPECT_EQ(stored, reason.substr(0, stored.size()));
+}
+
+TEST_F(Outcomes, ReasonsMayHoldAnyBytes) {
+  const auto id = queue.add("x").value();
+  const std::string reason("\0\r\n\xff", 4);
+  drain([&](Job<>&) { return Outcome::fail(reason); });
+  EXPECT_EQ(info(id).failed_reason, reason);
+}
+
+TEST_F(Outcomes, ProgressIsSeenByOthers) {
+  const auto id = queue.add("x").value();
+  std::atomic<bool> seen{false};
+  Worker worker{queue, {}, [&](Job<>& job) {
+                  for (const std::string value : {"10", "20", "50 %"})
+                    EXPECT_TRUE(job.progress(value));
+                  const auto refused = job.progress(std::string(kMaxReasonBytes + 1, 'p'));
+                  EXPECT_EQ(error_of(refused).code, ErrorCode::too_large);
+                  EXPECT_TRUE(eventually([&] { return seen.load(); }));
+                }};
+  EXPECT_TRUE(eventually([&] { return info(id).progress == "50 %"; })) << info(id).progress;
+  EXPECT_EQ(info(id).state, JobState::active);
+  seen = true;
+  EXPECT_TRUE(eventually([&] { return worker.stats().completed == 1; }));
+  EXPECT_EQ(info(id).progress, "50 %");
+}
+
+// A hash that somebody deleted by hand is no job: nothing runs, and the others do.
+TEST_F(Outcomes, JobDeletedByHand) {
+  const auto ids = add_many(3);
+  redis({"DEL", job_key(name, ids[1])});
+  Runs runs;
+  drain([&](Job<>& job) { runs.note(job.id()); });
+  EXPECT_EQ(runs.all(), (std::vector<std::string>{ids[0], ids[2]}));
+  EXPECT_EQ(counts().active, 0);
+  EXPECT_EQ(counts().completed, 2);
+}
+
+TEST_F(Outcomes, JobDeletedWhileItRuns) {
+  const auto id = queue.add("x").value();
+  const auto stats = drain([&](Job<>& job) {
+    auto own = server.connect();
+    own({"DEL", job_key(name, job.id())});
+  });
+  EXPECT_EQ(stats.refused, 1U);
+  EXPECT_EQ(stats.completed, 0U);
+  EXPECT_EQ(error_of(queue.job(id)).code, ErrorCode::not_found);
+  EXPECT_EQ(counts().active, 0);
+  EXPECT_EQ(counts().completed, 0);
+}
+
+}  // namespace
+}  // namespace echomq::test

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// How many finished jobs stay, and that nothing stays of the others.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "support/library_test.h"
+
+namespace echomq::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Retention : public LibraryTest {
+ protected:
+  void drain(const Keep& completed, const Keep& failed) {
+    WorkerOptions how;
+    how.keep_completed = completed;
+    how.keep_failed = failed;
+    how.stop_when_empty = true;
+    Worker worker{queue, how, [](Job<>& job) {
+                    return job.data() == "bad" ? Outcome::fail("bad") : Outcome::done();
+                  }};
+    ASSERT_TRUE(worker.wait(20s));
+  }
+  std::vector<std::string> members(Structure structure) {
+    return texts(redis({"ZRANGE", key_of(structure), "0", "-1"}));
+  }
+  // Deleting follows the end of a job; at last nothing of these may be left.
+  bool gone(const std::vector<std::string>& ids) {
+    return eventually([&] {
+      for (const auto& id : ids)
+        if (redis({"EXISTS", job_key(name, id)}).integer == 1) return false;
+      return redis({"SCARD", key_of(Structure::trash)}).integer == 0;
+    });
+  }
+  static std::vector<std::string> part(const std::vector<std::string>& all, std::size_t from,
+                                       std::size_t count) {
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>(from);
+    return {at, at + static_cast<std::ptrdiff_t>(count)};
+  }
+};
+
+TEST_F(Retention, KeepsTheNewest) {
+  const auto good = add_many(20);
+  const auto bad = add(std::vector<std::string>(20, "bad"));
+  drain(Keep{3, 0s}, Keep{5, 0s});
+  EXPECT_EQ(members(Structure::completed), part(good, 17, 3));
+  EXPECT_EQ(members(Structure::failed), part(bad, 15, 5));
+  EXPECT_TRUE(gone(part(good, 0, 17)));
+  EXPECT_TRUE(gone(part(bad, 0, 15)));
+  EXPECT_EQ(info(good[19]).state, JobState::completed);
+  EXPECT_EQ(info(bad[19]).state, JobState::failed);
+}
+
+TEST_F(Retention, KeepsNothing) {
+  const auto good = add_many(300);
+  const auto bad = add({"bad", "bad"});
+  drain(Keep::none(), Keep::none());
+  EXPECT_TRUE(gone(good));
+  EXPECT_TRUE(gone(bad));
+  EXPECT_EQ(counts().completed + counts().failed, 0);
+  EXPECT_EQ(error_of(queue.job(good[0])).code, ErrorCode::not_found);
+}
+
+TEST_F(Retention, KeepsAll) {
+  add_many(1'200);
+  drain(Keep::all(), Keep::all());
+  EXPECT_EQ(counts().completed, 1'200);
+}
+
+TEST_F(Retention, IsBoundedByDefault) {
+  const auto ids = add_many(1'100);
+  Worker worker{queue, {.concurrency = 8, .stop_when_empty = true}, [](Job<>&) {}};
+  ASSERT_TRUE(worker.wait(20s));
+  EXPECT_TRUE(eventually([&] { return counts().completed == 1'000; })) << counts().completed;
+}
+
+TEST_F(Retention, RuleOfTheJobGoesFirst) {
+  const auto kept = queue.add("good", {.keep_completed = Keep::all()}).value();
+  const auto dropped = queue.add("good", {.keep_completed = Keep::none()}).value();
+  const auto failed = queue.add("bad", {.keep_failed = Keep::all()}).value();
+  drain(Keep::all(), Keep::none());
+  EXPECT_EQ(info(kept).state, JobState::completed);
+  EXPECT_EQ(info(failed).state, JobState::failed);
+  EXPECT_TRUE(gone({dropped}));
+}
+
+TEST_F(Retention, DropsByAge) {
+  const auto old = queue.add("good").value();
+  drain(Keep{-1, 1s}, Keep::all());
+  EXPECT_EQ(info(old).state, JobState::completed);
+  // Each further end looks at the ages again.
+  EXPECT_TRUE(eventually([&] {
+    add_many(1);
+    drain(Keep{-1, 1s}, Keep::all());
+    return redis({"EXISTS", job_key(name, old)}).integer == 0;
+  }));
+}
+
+TEST_F(Retention, DroppedCustomIdMayBeAddedAgain) {
+  for (int time = 0; time < 3; ++time) {
+    EXPECT_EQ(queue.add("good", {.id = "again"}).value(), "again") << "time " << time;
+    drain(Keep::none(), Keep::none());
+  }
+  EXPECT_TRUE(gone({"again"}));
+}
+
+}  // namespace
+}  // namespace echomq::test

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The content of keys in a form that can be compared: what a refusal left unchanged, or a replay
+// made again. Hash fields and set members are sorted; lists, sorted sets and streams keep their
+// order.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "support/raw_client.h"
+
+namespace echomq::test {
+
+// Key -> "<type> <content>".
+using Dump = std::map<std::string, std::string>;
+
+// All keys of a queue; those of the deployment; and everything on the server.
+Dump dump_queue(RawClient& redis, const std::string& queue);
+Dump dump_reserve(RawClient& redis);
+Dump dump_all(RawClient& redis);
+
+// Removes all keys of a queue.
+void delete_queue(RawClient& redis, const std::string& queue);
+
+// What differs, a line for each key: "key: before -> after". Empty when the dumps are equal.
+std::string difference(const Dump& before, const Dump& after);
+
+}  // namespace echomq::test

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "support/library_test.h"
+
+#include <map>
+#include <utility>
+
+#include "support/dump.h"
+
+namespace echomq::test {
+
+LibraryTest::LibraryTest(TestServer& on) : server(on) {}
+
+LibraryTest::~LibraryTest() {
+  // On a server of the test's own, which may be dead by now, nothing needs to be cleaned.
+  if (&server != &shared_server()) return;
+  for (const auto& [key, content] : dump_queue(redis, name)) redis({"DEL", key});
+  redis({"ZREM", reserve_key(Reserve::queues), name});
+}
+
+ClientOptions LibraryTest::options() const {
+  ClientOptions options;
+  options.log = log.sink();
+  return options;
+}
+
+std::vector<std::string> LibraryTest::add(const std::vector<std::string>& data,
+                                          const JobOptions& how) {
+  std::vector<echomq::NewJob<>> jobs;
+  for (const auto& bytes : data) jobs.push_back({bytes, how});
+  auto results = queue.add_bulk(jobs).value();
+  std::vector<std::string> ids;
+  for (auto& result : results) ids.push_back(std::move(result).value());
+  return ids;
+}
+
+std::vector<std::string> LibraryTest::add_many(std::size_t count, const JobOptions& how) {
+  std::vector<std::string> data;
+  for (std::size_t i = 0; i < count; ++i) data.push_back(std::to_string(i));
+  return add(data, how);
+}
+
+std::string LibraryTest::field(const std::string& id, const std::string& name_of_field) {
+  return redis({"HGET", job_key(name, id), name_of_field}).text;
+}
+
+void LibraryTest::set_meta(const std::string& field_of_meta, const std::string& value) {
+  redis({"HSET", key_of(Structure::meta), field_of_meta, value});
+}
+
+std::map<std::string, std::string> places(RawClient& redis, const std::string& queue) {
+  std::map<std::string, std::string> found;
+  const auto note = [&found](const std::string& id, Structure structure) {
+    auto& states = found[id];
+    states += (states.empty() ? "" : " ") + std::string(word(structure));
+  };
+  for (const auto structure : {Structure::wait, Structure::crashed})
+    for (const auto& id : texts(redis({"LRANGE", key(queue, structure), "0", "-1"})))
+      note(id, structure);
+  for (const auto structure :
+       {Structure::prioritized, Structure::active, Structure::delayed, Structure::completed,
+        Structure::failed, Structure::waiting_children})
+    for (const auto& id : texts(redis({"ZRANGE", key(queue, structure), "0", "-1"})))
+      note(id, structure);
+  return found;
+}
+
+}  // namespace echomq::test

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// A TCP port of a test server, for what a unix socket's URL cannot say: a user and a password.
+#pragma once
+
+#include "support/server.h"
+
+namespace echomq::test {
+
+// Lets the server listen on a free port of 127.0.0.1 (a cluster node does already) and answers it.
+unsigned short open_port(TestServer& server);
+
+}  // namespace echomq::test

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "support/scene.h"
+
+#include <stdexcept>
+
+#include "support/dump.h"
+
+namespace echomq::test {
+namespace {
+
+constexpr std::int64_t kLong = 600'000;
+
+std::vector<NewJob> plain(const std::vector<std::string>& ids) {
+  std::vector<NewJob> jobs;
+  for (const auto& id : ids) jobs.push_back({.id = id});
+  return jobs;
+}
+
+void require(const Reply& reply, const std::string& expected) {
+  if (statuses(reply) != expected)
+    throw std::runtime_error("a scene cannot be set: " + statuses(reply) + ", expected " +
+                             expected);
+}
+
+}  // namespace
+
+Scene::Scene(ScriptQueue& queue) : q(queue) {
+  q.open();
+  // Crashed ones first: they are claimed in turn, as the only ready jobs.
+  q.add(plain({"ac", "c1", "c2", "e2"}));
+  q.claim(4, {.lease_ms = 1'000});
+  q.now += 10'000;
+  require(q.recover(q.peek_expired(), 9), "ok ok ok ok");
+  for (const char* const id : {"ac", "c1", "c2"}) {
+    const auto claimed = q.claim(1, {.lease_ms = kLong});
+    if (claimed.ids() != id) throw std::runtime_error("a scene cannot be set: crashed lane");
+    keep(claimed);
+  }
+  q.add(plain({"e1"}));
+  if (q.claim(2, {.lease_ms = 1'000}).ids() != "e2 e1")
+    throw std::runtime_error("a scene cannot be set: expired claims");
+  require(q.release({{.run = run("c1")}, {.run = run("c2")}}), "ok ok");
+
+  q.add({{.id = "d1", .delay = 5},
+         {.id = "dp", .delay = 6, .priority = 2},
+         {.id = "dn", .delay = kLong}});
+
+  q.add(plain({"t1", "t2", "f1", "f2", "f3", "g1", "g2", "g3"}));
+  const auto ended = q.claim(8, {.lease_ms = kLong, .take_crashed = false});
+  const auto kept = q.keep_completed;
+  q.keep_completed = {.count = 0};
+  q.finish({{.run = ended.runs.at(0)}, {.run = ended.runs.at(1)}});
+  q.keep_completed = kept;
+  std::vector<Finish> items;
+  for (std::size_t i = 2; i < 8; ++i)
+    items.push_back({.run = ended.runs.at(i), .completed = i < 5});
+  require(q.finish(items), "ok ok ok ok ok ok");
+
+  q.add({{.id = "ap", .priority = 3}});
+  q.add(plain({"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}));
+  keep(q.claim(9, {.lease_ms = kLong, .take_crashed = false}));
+  q.add(plain({"w1", "w2"}));
+  q.add({{.id = "p1", .priority = 1}, {.id = "p2", .priority = 2}});
+  q.now += 10'000;
+}
+
+Scene::~Scene() {
+  try {
+    delete_queue(q.redis(), q.name());
+  } catch (const std::runtime_error&) {
+    // The server went before: nothing is left to delete.
+  }
+}
+
+void Scene::keep(const Claimed& claimed) {
+  runs_.insert(runs_.end(), claimed.runs.begin(), claimed.runs.end());
+}
+
+const JobRun& Scene::run(const std::string& id) const {
+  for (const auto& run : runs_)
+    if (run.id == id) return run;
+  throw std::runtime_error("a scene has no run of " + id);
+}
+
+const std::vector<Exercise>& exercises() {
+  static const std::vector<Exercise> all{
+      {"queue/open", [](Scene& s) { return s.q.open(); }},
+      {"queue/open",
+       [](Scene& s) {
+         s.q.redis()({"DEL", s.q.keys.id, s.q.keys.repeat});
+         return s.q.open();
+       }},
+      {"queue/counts", [](Scene& s) { return s.q.counts(); }},
+      {"job/read", [](Scene& s) { return s.q.read("a1"); }},
+      {"job/add",
+       [](Scene& s) {
+         return s.q.add({{.id = "n1"},
+                         {.id = "n2", .lifo = true},
+                         {.id = "n3", .delay = 1'000},
+                         {.id = "n4", .priority = 3},
+                         {.id = "t1"},
+                         {.id = "1", .custom = false},
+                         {.id = "n5", .delay = 1'000, .priority = 3},
+                         {.id = "a1"}});
+       }},
+      {"job/claim", [](Scene& s) { return s.q.claim(100).reply; }},
+      {"job/claim", [](Scene& s) { return s.q.claim(0).reply; }},
+      {"job/extend",
+       [](Scene& s) {
+         return s.q.extend({s.run("a1"), {"a2", 0}, s.run("ap")}, kLong);
+       }},
+      {"job/finish",
+       [](Scene& s) {
+         s.q.keep_completed = s.q.keep_failed = {.count = 2, .age_ms = kLong};
+         return s.q.finish({{.run = s.run("a1")},
+                            {.run = s.run("a2"), .completed = false},
+                            {.run = s.run("a3"), .drop = true},
+                            {.run = {"a4", 0}, .drop = true}});
+       }},
+      {"job/finish",
+       [](Scene& s) {
+         return s.q.finish({{.run = s.run("a1")}, {.run = s.run("a2")}});
+       }},
+      {"job/retry",
+       [](Scene& s) {
+         return s.q.retry({{.run = s.run("a1")},
+                           {.run = s.run("a2"), .delay = 500},
+                           {.run = s.run("ap")},
+                           {.run = s.run("ac")},
+                           {.run = {"a3", 0}}});
+       }},
+      {"job/release",
+       [](Scene& s) {
+         return s.q.release({{.run = s.run("a1"), .ats = 1},
+                             {.run = s.run("ap")},
+                             {.run = s.run("ac")},
+                             {.run = {"a3", 0}}});
+       }},
+      {"job/progress",
+       [](Scene& s) {
+         return s.q.progress({{.run = s.run("a1")}, {.run = {"a2", 0}}});
+       }},
+      {"job/promote",
+       [](Scene& s) {
+         auto due = s.q.peek_due();
+         due.push_back({"dn", "5"});
+         return s.q.promote(due);
+       }},
+      {"job/recover",
+       [](Scene& s) {
+         s.q.keep_failed = {.count = 2};
+         auto expired = s.q.peek_expired();
+         expired.push_back({"a1", "5"});
+         return s.q.recover(expired, 1);
+       }},
+      {"job/evict",
+       [](Scene& s) {
+         s.q.keep_completed = s.q.keep_failed = {.count = 1};
+         return s.q.evict({"t1", "t2"});
+       }},
+      {"job/evict",
+       [](Scene& s) {
+         s.q.keep_completed = s.q.keep_failed = {.count = 1};
+         return s.q.evict({"t1", "f1"});
+       }},
+      {"job/evict",
+       [](Scene& s) {
+         s.q.keep_completed = s.q.keep_failed = {.count = 1};
+         return s.q.evict({});
+       }},
+  };
+  return all;
+}
+
+}  // namespace echomq::test

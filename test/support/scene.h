@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// A queue with something in each state, and for each script a call that takes all of its ways. What
+// must hold for every script (the fence, declared keys, bounded work, a full server, keys of a
+// foreign type) is tested over this list, so that a new script is in those tests when it is in
+// here.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/script_queue.h"
+
+namespace echomq::test {
+
+// Opens the queue and fills it. The jobs, by state:
+//   waiting      w1 w2           prioritized  p1 p2       crashed    c1 c2
+//   delayed      d1 dp (due, dp with a priority), dn (not yet due)
+//   active       a1..a8 (ap with a place, ac crashed before), all of this caller
+//   active       e1, e2: expired; one more crash is too many for e2
+//   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2
+class Scene {
+ public:
+  explicit Scene(ScriptQueue& queue);
+  // Deletes the queue, so that a server that hundreds of scenes pass over stays small.
+  ~Scene();
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  [[nodiscard]] const JobRun& run(const std::string& id) const;
+
+  ScriptQueue& q;
+
+ private:
+  void keep(const Claimed& claimed);
+
+  std::vector<JobRun> runs_;
+};
+
+struct Exercise {
+  std::string script;  // "job/finish"
+  std::function<Reply(Scene&)> call;
+};
+
+// At least one for each script of a queue, several for those whose ways exclude each other.
+const std::vector<Exercise>& exercises();
+
+}  // namespace echomq::test

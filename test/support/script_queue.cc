@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+#include "support/script_queue.h"
+
+#include "support/observed.h"
+
+namespace echomq::test {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+template <class Item>
+void put_sub_keys(ScriptCall& call, const std::string& queue, const std::string& id) {
+  const SubKeys sub(queue, id);
+  call.put_keys(typename Item::MoreKeys{.logs = sub.logs,
+                                        .dependencies = sub.dependencies,
+                                        .processed = sub.processed,
+                                        .failed = sub.failed,
+                                        .unsuccessful = sub.unsuccessful,
+                                        .checkpoint = sub.checkpoint});
+}
+
+std::vector<Seen> pairs(const Reply& reply) {
+  const auto flat = texts(reply);
+  std::vector<Seen> all;
+  for (std::size_t i = 0; i + 1 < flat.size(); i += 2) all.push_back({flat[i], flat[i + 1]});
+  return all;
+}
+
+}  // namespace
+
+Reply send_call(RawClient& redis, const ScriptCall& call, Journal* journal) {
+  if (journal != nullptr) journal->push_back(call.encode(/*by_source=*/true));
+  redis.send(call.encode(/*by_source=*/false));
+  auto reply = redis.receive();
+  if (reply.is_error() && reply.text.starts_with("NOSCRIPT")) {
+    redis.send(call.encode(/*by_source=*/true));
+    reply = redis.receive();
+  }
+  observe(call.script(), reply);
+  return reply;
+}
+
+Reply ScriptQueue::call(const ScriptCall& call) {
+  if (before_call) before_call();
+  return send_call(redis_, call, journal);
+}
+
+Reply ScriptQueue::open() {
+  return call(
+      ScriptCall::of<scripts::QueueOpen>({.meta = keys.meta,
+                                          .id = keys.id,
+                                          .repeat = keys.repeat,
+                                          .wait = keys.wait,
+                                          .ghosts = keys.ghosts,
+                                          .prioritized = keys.prioritized,
+                                          .crashed = keys.crashed,
+                                          .active = keys.active,
+                                          .delayed = keys.delayed,
+                                          .completed = keys.completed,
+                                          .failed = keys.failed,
+                                          .waiting_children = keys.waiting_children,
+                                          .marker = keys.marker,
+                                          .events = keys.events,
+                                          .limiter = keys.limiter,
+                                          .producers = keys.producers,
+                                          .outbox = keys.outbox,
+                                          .trash = keys.trash,
+                                          .schedules = keys.schedules,
+                                          .de = keys.de,
+                                          .de_due = keys.de_due},
+                                         {.revision = revision, .now = now, .event_cap = 10'000}));
+}
+
+Reply ScriptQueue::counts() {
+  return call(ScriptCall::of<scripts::QueueCounts>({.meta = keys.meta,
+                                                    .wait = keys.wait,
+                                                    .crashed = keys.crashed,
+                                                    .prioritized = keys.prioritized,
+                                                    .active = keys.active,
+                                                    .delayed = keys.delayed,
+                                                    .completed = keys.completed,
+                                                    .failed = keys.failed,
+                                                    .waiting_children = keys.waiting_children,
+                                                    .trash = keys.trash},
+                                                   {.revision = revision}));
+}
+
+Reply ScriptQueue::read(const std::string& id) {
+  const auto hash = job(id);
+  return call(ScriptCall::of<scripts::JobRead>({.meta = keys.meta,
+                                                .active = keys.active,
+                                                .delayed = keys.delayed,
+                                                .prioritized = keys.prioritized,
+                                                .completed = keys.completed,
+                                                .failed = keys.failed,
+                                                .waiting_children = keys.waiting_children,
+                                                .trash = keys.trash,
+                                                .job = hash},
+                                               {.revision = revision, .id = id}));
+}
+
+Reply ScriptQueue::add(const std::vector<NewJob>& jobs, const Flush& flush) {
+  using Script = scripts::JobAdd;
+  if (!flush.number) ++flush_;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .producers = keys.producers,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .delayed = keys.delayed,
+                                     .marker = keys.marker,
+                                     .events = keys.events,
+                                     .trash = keys.trash},
+                                    {.revision = revision,
+                                     .now = now,
+                                     .lane = flush.lane,
+                                     .grant = flush.grant,
+                                     .flush = flush.number.value_or(flush_),
+                                     .count = jobs.size()});
+  for (const auto& item : jobs) {
+    out.put_keys(Script::ItemKeys{.job = job(item.id)});
+    if (item.custom) put_sub_keys<Script>(out, name_, item.id);
+    out.put_args(Script::ItemArgs{.id = item.id,
+                                  .custom = item.custom,
+                                  .name = item.name,
+                                  .data = item.data,
+                                  .opts = item.opts,
+                                  .delay = item.delay,
+                                  .priority = item.priority,
+                                  .lifo = item.lifo});
+  }
+  return call(out);
+}
+
+Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
+  Claimed claimed;
+  claimed.lease = {Lease::deadline_for(now, options.lease_ms), options.node, ++nonce_};
+  claimed.reply = call(ScriptCall::of<scripts::JobClaim>({.meta = keys.meta,
+                                                          .active = keys.active,
+                                                          .wait = keys.wait,
+                                                          .prioritized = keys.prioritized,
+                                                          .crashed = keys.crashed,
+                                                          .marker = keys.marker,
+                                                          .delayed = keys.delayed},
+                                                         {.revision = revision,
+                                                          .score = claimed.lease.score(),
+                                                          .count = count,
+                                                          .take_crashed = options.take_crashed}));
+  for (std::size_t i = 5; i < claimed.reply.items.size(); ++i)
+    claimed.runs.push_back({claimed.reply.items[i].text, claimed.lease.token()});
+  return claimed;
+}
+
+Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms) {
+  auto out = ScriptCall::of<scripts::JobExtend>(
+      {.meta = keys.meta, .active = keys.active},
+      {.revision = revision, .deadline = Lease::deadline_for(now, lease_ms), .count = runs.size()});
+  for (const auto& run : runs)
+    out.put_args(scripts::JobExtend::ItemArgs{.id = run.id, .token = run.token});
+  return call(out);
+}
+
+Reply ScriptQueue::finish(const std::vector<Finish>& items) {
+  using Script = scripts::JobFinish;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .active = keys.active,
+                                     .completed = keys.completed,
+                                     .failed = keys.failed,
+                                     .trash = keys.trash,
+                                     .events = keys.events},
+                                    {.revision = revision,
+                                     .now = now,
+                                     .count = items.size(),
+                                     .keep_completed = keep_completed.count,
+                                     .age_completed = keep_completed.age_ms,
+                                     .keep_failed = keep_failed.count,
+                                     .age_failed = keep_failed.age_ms});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
+    if (item.drop) put_sub_keys<Script>(out, name_, item.run.id);
+    out.put_args(Script::ItemArgs{.id = item.run.id,
+                                  .token = item.run.token,
+                                  .outcome = item.completed ? "completed" : "failed",
+                                  .value = item.value,
+                                  .started = now,
+                                  .ats = item.ats,
+                                  .atm = item.atm,
+                                  .by = "worker-1",
+                                  .drop = item.drop});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::retry(const std::vector<Retry>& items) {
+  using Script = scripts::JobRetry;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .active = keys.active,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .delayed = keys.delayed,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision, .now = now, .count = items.size()});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
+    out.put_args(Script::ItemArgs{.id = item.run.id,
+                                  .token = item.run.token,
+                                  .delay = item.delay,
+                                  .reason = item.reason,
+                                  .started = now,
+                                  .ats = item.ats,
+                                  .atm = item.atm,
+                                  .by = "worker-1"});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::release(const std::vector<Release>& items) {
+  using Script = scripts::JobRelease;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .active = keys.active,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision, .now = now, .count = items.size()});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
+    out.put_args(Script::ItemArgs{.id = item.run.id, .token = item.run.token, .ats = item.ats});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::progress(const std::vector<Progress>& items) {
+  using Script = scripts::JobProgress;
+  auto out =
+      ScriptCall::of<Script>({.meta = keys.meta, .active = keys.active, .events = keys.events},
+                             {.revision = revision, .now = now, .count = items.size()});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
+    out.put_args(Script::ItemArgs{.id = item.run.id, .token = item.run.token, .value = item.value});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::promote(const std::vector<Seen>& items) {
+  using Script = scripts::JobPromote;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .delayed = keys.delayed,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision, .now = now, .count = items.size()});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.id)});
+    out.put_args(Script::ItemArgs{.id = item.id, .due = item.score});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes) {
+  using Script = scripts::JobRecover;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .active = keys.active,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .failed = keys.failed,
+                                     .trash = keys.trash,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision,
+                                     .now = now,
+                                     .count = items.size(),
+                                     .max_crashes = max_crashes,
+                                     .keep_failed = keep_failed.count,
+                                     .age_failed = keep_failed.age_ms});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.id)});
+    out.put_args(Script::ItemArgs{.id = item.id, .lease = item.score});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::evict(const std::vector<std::string>& ids) {
+  using Script = scripts::JobEvict;
+  auto out = ScriptCall::of<Script>(
+      {.meta = keys.meta, .trash = keys.trash, .completed = keys.completed, .failed = keys.failed},
+      {.revision = revision,
+       .now = now,
+       .count = ids.size(),
+       .keep_completed = keep_completed.count,
+       .age_completed = keep_completed.age_ms,
+       .keep_failed = keep_failed.count,
+       .age_failed = keep_failed.age_ms});
+  for (const auto& id : ids) {
+    const SubKeys sub(name_, id);
+    out.put_keys(Script::ItemKeys{.job = job(id),
+                                  .logs = sub.logs,
+                                  .dependencies = sub.dependencies,
+                                  .processed = sub.processed,
+                                  .failed_children = sub.failed,
+                                  .unsuccessful = sub.unsuccessful,
+                                  .checkpoint = sub.checkpoint});
+    out.put_args(Script::ItemArgs{.id = id});
+  }
+  return call(out);
+}
+
+std::vector<Seen> ScriptQueue::peek_due(std::size_t limit) {
+  return pairs(redis_({"ZRANGEBYSCORE", keys.delayed, "-inf", std::to_string(now), "WITHSCORES",
+                       "LIMIT", "0", std::to_string(limit)}));
+}
+
+std::vector<Seen> ScriptQueue::peek_expired(std::size_t limit) {
+  return pairs(
+      redis_({"ZRANGEBYSCORE", keys.active, "-inf", "(" + std::to_string(Lease::expired_below(now)),
+              "WITHSCORES", "LIMIT", "0", std::to_string(limit)}));
+}
+
+std::vector<std::string> ScriptQueue::peek_trash(std::size_t limit) {
+  auto ids = texts(redis_({"SMEMBERS", keys.trash}));
+  if (ids.size() > limit) ids.resize(limit);
+  return ids;
+}
+
+std::string ScriptQueue::field(const std::string& id, const std::string& name) {
+  return show(redis_({"HGET", job(id), name}));
+}
+
+std::string ScriptQueue::score(const std::string& key, const std::string& id) {
+  return show(redis_({"ZSCORE", key, id}));
+}
+
+Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal) {
+  using Script = scripts::NodeLease;
+  const auto version = reserve_key(Reserve::version);
+  const auto nodes = reserve_key(Reserve::nodes);
+  auto out =
+      ScriptCall::of<Script>({.version = version, .nodes = nodes}, {.revision = request.revision,
+                                                                    .now = request.now,
+                                                                    .until = request.until,
+                                                                    .owner = request.owner,
+                                                                    .count = request.nodes.size()});
+  for (const auto node : request.nodes) out.put_args(Script::ItemArgs{.node = node});
+  return send_call(redis, out, journal);
+}
+
+std::string Claimed::ids() const {
+  std::vector<std::string> all;
+  for (const auto& run : runs) all.push_back(run.id);
+  return joined(all);
+}
+
+std::string statuses(const Reply& reply) {
+  if (reply.is_error()) return reply.text;
+  const bool parts = !reply.items.empty() && reply.items[0].kind == Reply::Kind::array;
+  return joined(texts(parts ? reply.items[0] : reply));
+}
+
+std::string second(const Reply& reply) {
+  if (reply.items.size() < 2) return "(none)";
+  const auto& part = reply.items[1];
+  return part.kind == Reply::Kind::array ? joined(texts(part)) : show(part);
+}
+
+}  // namespace echomq::test

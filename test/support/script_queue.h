@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// One queue, driven by its scripts alone: each member function is one call of the script of its
+// name, built from the same generated structs as the library's calls. Time, leases and flush
+// numbers are the test's own, so hours pass without waiting. Every answer is noted
+// (support/observed.h).
+//
+//   ScriptQueue q(redis, unique_queue());
+//   q.open();
+//   EXPECT_EQ(statuses(q.add({{.id = "a"}})), "ok");
+//   const auto run = q.claim(1).runs.at(0);
+//   q.now += 5'000;
+//   EXPECT_EQ(statuses(q.finish({{run}})), "ok");
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "echomq_scripts.h"
+#include "protocol/lease.h"
+#include "queue/queue_keys.h"
+#include "support/raw_client.h"
+
+namespace echomq::test {
+
+struct NewJob {
+  std::string id;
+  bool custom = true;  // false: the id counts as minted, and no sub-keys are declared
+  std::int64_t delay = 0;
+  unsigned priority = 0;
+  bool lifo = false;
+  std::string name = "job";
+  std::string data = "{}";
+  std::string opts = "{}";
+};
+
+// Which flush an add is. Without a number it is the next one of the ScriptQueue.
+struct Flush {
+  std::string lane = "1.0";
+  std::uint64_t grant = 1;
+  std::optional<std::uint64_t> number{};
+};
+
+// A claim of one job: what ends it must show the token.
+struct JobRun {
+  std::string id;
+  std::uint64_t token = 0;
+};
+
+struct Claimed {
+  Reply reply;
+  Lease lease;
+  std::vector<JobRun> runs;
+
+  [[nodiscard]] std::string ids() const;  // separated by blanks
+  [[nodiscard]] std::string gate() const { return show(reply.items.at(0)); }
+  [[nodiscard]] std::int64_t left() const { return reply.items.at(1).integer; }
+  [[nodiscard]] std::int64_t crashed_left() const { return reply.items.at(2).integer; }
+  [[nodiscard]] std::string due() const { return show(reply.items.at(3)); }
+  [[nodiscard]] std::string oldest_lease() const { return show(reply.items.at(4)); }
+};
+
+struct ClaimOptions {
+  std::int64_t lease_ms = 30'000;
+  unsigned node = 1;
+  bool take_crashed = true;
+};
+
+struct Finish {
+  JobRun run;
+  bool completed = true;
+  std::string value = "1";
+  bool drop = false;  // delete the job instead of keeping it
+  unsigned ats = 1;
+  unsigned atm = 1;
+};
+
+struct Retry {
+  JobRun run;
+  std::int64_t delay = 0;
+  std::string reason = "it broke";
+  unsigned ats = 1;
+  unsigned atm = 1;
+};
+
+struct Release {
+  JobRun run;
+  unsigned ats = 0;  // 0: the job was not started
+};
+
+struct Progress {
+  JobRun run;
+  std::string value = "50";
+};
+
+// A job as a caller saw it in a sorted set before it acts on it.
+struct Seen {
+  std::string id;
+  std::string score;
+};
+
+struct Retention {
+  std::int64_t count = -1;  // below 0: no limit
+  std::int64_t age_ms = 0;  // 0: no limit
+};
+
+// The commands of calls, each as it may be sent again to another server (EVAL with the source).
+using Journal = std::vector<std::string>;
+
+class ScriptQueue {
+ public:
+  ScriptQueue(RawClient& redis, std::string name)
+      : redis_(redis), keys(name), name_(std::move(name)) {}
+
+  Reply open();
+  Reply counts();
+  Reply read(const std::string& id);
+  Reply add(const std::vector<NewJob>& jobs, const Flush& flush = {});
+  Claimed claim(std::size_t count, const ClaimOptions& options = {});
+  Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
+  Reply finish(const std::vector<Finish>& items);
+  Reply retry(const std::vector<Retry>& items);
+  Reply release(const std::vector<Release>& items);
+  Reply progress(const std::vector<Progress>& items);
+  Reply promote(const std::vector<Seen>& items);
+  Reply recover(const std::vector<Seen>& items, unsigned max_crashes = 1);
+  Reply evict(const std::vector<std::string>& ids);
+
+  // What peeks read before they act: the due jobs, the expired leases, the trash.
+  std::vector<Seen> peek_due(std::size_t limit = 256);
+  std::vector<Seen> peek_expired(std::size_t limit = 256);
+  std::vector<std::string> peek_trash(std::size_t limit = 256);
+
+  // Plain looks and changes by the test itself.
+  std::string job(const std::string& id) const { return job_key(name_, id); }
+  std::string field(const std::string& id, const std::string& name);
+  std::string score(const std::string& key, const std::string& id);  // "(nil)" when it is not there
+  RawClient& redis() { return redis_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  // Sends a call as the library does: EVALSHA, and EVAL where the server does not know the script.
+  Reply call(const ScriptCall& call);
+
+ private:
+  RawClient& redis_;
+
+ public:
+  const QueueKeys keys;
+  std::int64_t now = 1'800'000'000'000;  // what calls are stamped with, ms since 1970
+  int revision = scripts::kRevision;
+  Retention keep_completed{};
+  Retention keep_failed{};
+  Journal* journal = nullptr;           // where calls are written down, if anywhere
+  std::function<void()> before_call{};  // runs when a call is built and not yet sent
+
+ private:
+  std::string name_;
+  std::uint64_t flush_ = 0;
+  unsigned nonce_ = 0;
+};
+
+// node/lease of the deployment that `redis` is connected to.
+struct NodeRequest {
+  std::int64_t now = 1'800'000'000'000;
+  std::int64_t until = 1'800'000'030'000;
+  std::string owner = "owner-1";
+  std::vector<unsigned> nodes{1};
+  int revision = scripts::kRevision;
+};
+Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal = nullptr);
+
+// The item statuses separated by blanks, or the text of an error reply.
+std::string statuses(const Reply& reply);
+
+// The second part of an answer (evicted ids, next due), in one line.
+std::string second(const Reply& reply);
+
+// Sends a call, with what support/observed.h and a journal want to know of it.
+Reply send_call(RawClient& redis, const ScriptCall& call, Journal* journal);
+
+}  // namespace echomq::test
