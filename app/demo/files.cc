@@ -64,7 +64,7 @@ echomq::Result<Files> find_files(const std::vector<std::string>& folders, std::s
   if (folders.empty()) {
     const auto added = add_folder("/usr/share/doc", limit, stop, files);
     if (!added && added.error().code == echomq::ErrorCode::closed) return added.error();
-    if (files.paths.size() < kEnoughFiles)
+    if (!files.more && files.paths.size() < kEnoughFiles)
       if (const auto more = add_folder("/usr/include", limit, stop, files); !more)
         return more.error();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // emq add: one job from the command line, or one for each line of stdin.
 //
-// Many jobs travel in chunks. What a wrong line does depends on what can be known in time: a file on
-// stdin is read twice, so that a wrong line adds nothing; from a pipe each chunk is checked before it is
-// added, and the report says how many jobs went before it.
+// Many jobs travel in chunks. What a wrong line does depends on what can be known in time: a file
+// on stdin is read twice, so that a wrong line adds nothing; from a pipe each chunk is checked
+// before it is added, and the report says how many jobs went before it.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -113,8 +113,7 @@ class Importer {
     progress_.clear();
     if (session_.json) print_json({{"ids", ids_}, {"duplicates", Json::array()}});
     if (!problem) return Exit::ok;
-    problem->detail += added_ == 0 ? "; nothing was added"
-                                   : "; jobs added: " + grouped(added_);
+    problem->detail += added_ == 0 ? "; nothing was added" : "; jobs added: " + grouped(added_);
     problem->fields.emplace_back("added", std::to_string(added_));
     return session_.fail(*problem);
   }
@@ -122,7 +121,8 @@ class Importer {
  private:
   std::optional<echomq::Error> import() {
     if (lines_.can_rewind()) {
-      if (auto problem = each_chunk([](const Chunk&) { return std::optional<echomq::Error>(); })) return problem;
+      if (auto problem = each_chunk([](const Chunk&) { return std::optional<echomq::Error>(); }))
+        return problem;
       lines_.rewind();
     }
     return each_chunk([this](Chunk& chunk) { return add(chunk); });
@@ -209,21 +209,27 @@ void declare_add(CLI::App& app, Session& session) {
       "  emq add mail send 'to: you' --attempts 5 --backoff exponential:1s,0.2\n"
       "  emq add mail report --delay 2h --id daily-2026-01-31\n"
       "  jq -c '.[]' orders.json | emq add orders import --stdin --quiet\n"
-      "With --stdin empty lines are skipped and each other one must be JSON. A file is checked whole first: "
-      "a wrong line adds nothing. From a pipe it is checked in chunks of 10,000 lines or 8 MiB: the chunks "
+      "With --stdin empty lines are skipped and each other one must be JSON. A file is checked "
+      "whole first: "
+      "a wrong line adds nothing. From a pipe it is checked in chunks of 10,000 lines or 8 MiB: "
+      "the chunks "
       "before the wrong line's are added, and the error tells how many jobs that were.\n");
   auto typed = std::make_shared<AddOptions>();
   verb->add_option("QUEUE", typed->queue, "1 to 128 of A-Z a-z 0-9 . _ -; made where there is none")
       ->required();
   verb->add_option("NAME", typed->name, "What kind of job it is; at most 255 bytes")->required();
-  auto* data = verb->add_option("DATA", typed->data,
-                                "The job's data, bytes as given, at most 1 MiB; none when left out. After "
-                                "-- where it begins with -. Excludes --stdin");
+  auto* data =
+      verb->add_option("DATA", typed->data,
+                       "The job's data, bytes as given, at most 1 MiB; none when left out. After "
+                       "-- where it begins with -. Excludes --stdin");
   auto* from_stdin =
-      verb->add_flag("--stdin", typed->from_stdin, "One job for each line, a JSON value, as its data. Excludes DATA and --id");
-  verb->add_option("--delay", typed->delay, "Not before this time has passed: 500ms, 5s, 2m, 1h, 1d")
+      verb->add_flag("--stdin", typed->from_stdin,
+                     "One job for each line, a JSON value, as its data. Excludes DATA and --id");
+  verb->add_option("--delay", typed->delay,
+                   "Not before this time has passed: 500ms, 5s, 2m, 1h, 1d")
       ->type_name("TIME");
-  verb->add_option("--priority", typed->priority, "0 goes first, then 1, 2 ... 2097151")->type_name("N");
+  verb->add_option("--priority", typed->priority, "0 goes first, then 1, 2 ... 2097151")
+      ->type_name("N");
   verb->add_option("--attempts", typed->attempts, "How often it may be tried")
       ->type_name("N")
       ->capture_default_str();
@@ -232,21 +238,23 @@ void declare_add(CLI::App& app, Session& session) {
       ->type_name("RULE")
       ->capture_default_str();
   verb->add_flag("--lifo", typed->lifo, "To the front of the line; excludes --priority");
-  verb->add_option("--id", typed->id, "An id of your own: while it exists, a second add exits 6. Excludes --stdin")
+  verb->add_option("--id", typed->id,
+                   "An id of your own: while it exists, a second add exits 6. Excludes --stdin")
       ->type_name("ID")
       ->excludes(from_stdin);
-  verb->add_option("--keep-completed", typed->keep_completed,
-                   "How many completed jobs stay, and for how long: all, none, 1000, 24h, 1000,24h. "
-                   "Default: the worker's rule")
+  verb->add_option(
+          "--keep-completed", typed->keep_completed,
+          "How many completed jobs stay, and for how long: all, none, 1000, 24h, 1000,24h. "
+          "Default: the worker's rule")
       ->type_name("RULE");
-  verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs")->type_name("RULE");
+  verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs")
+      ->type_name("RULE");
   verb->add_flag("--quiet", typed->quiet, "Print no ids");
   from_stdin->excludes(data);
   session.declare_server(*verb);
   session.declare_json(*verb, "Print {\"ids\":[..],\"duplicates\":[..]}");
-  verb->callback([typed, &session] {
-    session.run = [typed, &session] { return add(*typed, session); };
-  });
+  verb->callback(
+      [typed, &session] { session.run = [typed, &session] { return add(*typed, session); }; });
 }
 
 }  // namespace emq

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Option values as people type them: "500ms", "exponential:1s,0.2", "1000,24h".
 //
-// All errors are invalid_argument with the fields "option", "value" and "expected". Values are read as
-// text first, because a converter of the option parser would turn "-1" into a large number or say less.
+// All errors are invalid_argument with the fields "option", "value" and "expected". Values are read
+// as text first, because a converter of the option parser would turn "-1" into a large number or
+// say less.
 #pragma once
 
 #include <chrono>

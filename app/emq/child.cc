@@ -2,7 +2,6 @@
 #include "child.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 
 #include "pipes.h"
@@ -27,11 +27,12 @@ using std::chrono::milliseconds;
 class Environment {
  public:
   explicit Environment(const std::vector<std::pair<std::string, std::string>>& own) {
-    for (const auto& [key, value] : own) text_.push_back(key + "=" + value);
+    for (const auto& [key, value] : own) text_.emplace_back(key).append("=").append(value);
     for (char** entry = environ; *entry; ++entry) {
       const std::string_view line(*entry);
       const auto name = line.substr(0, line.find('='));
-      if (std::none_of(own.begin(), own.end(), [name](const auto& pair) { return pair.first == name; }))
+      if (std::none_of(own.begin(), own.end(),
+                       [name](const auto& pair) { return pair.first == name; }))
         pointers_.push_back(*entry);
     }
     for (auto& line : text_) pointers_.push_back(line.data());
@@ -44,8 +45,8 @@ class Environment {
   std::vector<char*> pointers_;
 };
 
-// posix_spawn rather than fork: between fork and exec a process of many threads may do next to nothing.
-// Answers 0 or an errno.
+// posix_spawn rather than fork: between fork and exec a process of many threads may do next to
+// nothing. Answers 0 or an errno.
 int spawn(const ChildOptions& options, const std::array<int, 3>& streams, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -68,14 +69,15 @@ int spawn(const ChildOptions& options, const std::array<int, 3>& streams, pid_t&
   std::string command(options.command);
   const std::array<char*, 4> arguments{shell.data(), flag.data(), command.data(), nullptr};
   const Environment environment(options.environment);
-  const int problem = posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments.data(),
-                                  environment.get());
+  const int problem =
+      posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments.data(), environment.get());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return problem;
 }
 
-// Readable once the process has ended. Where the kernel has none (before 5.3) the loop looks by itself.
+// Readable once the process has ended. Where the kernel has none (before 5.3) the loop looks by
+// itself.
 Fd open_pidfd(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 class Run {
@@ -88,7 +90,8 @@ class Run {
       return std::move(end_);
     }
     if (options_.warden) options_.warden->watch(pid_);
-    const std::stop_callback on_stop(options_.stop, [this] { ::eventfd_write(stop_event_.get(), 1); });
+    const std::stop_callback on_stop(options_.stop,
+                                     [this] { ::eventfd_write(stop_event_.get(), 1); });
     while (!has_ended()) {
       wait();
       move_bytes();
@@ -112,7 +115,8 @@ class Run {
     Pipe err;
     stop_event_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!stop_event_.is_open() || !in.open() || !out.open() || !err.open()) return errno;
-    if (const int problem = spawn(options_, {in.read.get(), out.write.get(), err.write.get()}, pid_))
+    if (const int problem =
+            spawn(options_, {in.read.get(), out.write.get(), err.write.get()}, pid_))
       return problem;
     in_ = std::move(in.write);
     out_ = std::move(out.read);

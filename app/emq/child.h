@@ -2,9 +2,9 @@
 // One run of a shell command: bytes in, bytes out, and an end in time.
 //
 // The command runs as `/bin/sh -c COMMAND` in a process group of its own, so that a Ctrl-C in the
-// terminal reaches only `emq`, and so that whatever the command starts can be stopped with it. It is
-// over when the shell is: processes that it left behind in its group are killed, and what is in the
-// pipes by then is all the output there is.
+// terminal reaches only `emq`, and so that whatever the command starts can be stopped with it. It
+// is over when the shell is: processes that it left behind in its group are killed, and what is in
+// the pipes by then is all the output there is.
 //
 // Input and output are moved by one poll loop, because a command may write much before it reads, or
 // never read at all; either way nobody waits for the other for ever.
@@ -31,7 +31,8 @@ struct ChildOptions {
   std::string_view input;
   // Set in the command's environment, on top of ours.
   std::vector<std::pair<std::string, std::string>> environment;
-  // When stop is asked for the group gets SIGTERM, and SIGKILL after the grace or once hurry() says so.
+  // When stop is asked for the group gets SIGTERM, and SIGKILL after the grace or once hurry() says
+  // so.
   std::stop_token stop;
   std::chrono::milliseconds grace{0};
   std::function<bool()> hurry;

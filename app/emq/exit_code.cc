@@ -11,21 +11,15 @@ Exit exit_code(echomq::ErrorCode code) noexcept {
     case ErrorCode::invalid_name:
     case ErrorCode::too_large:
     case ErrorCode::encoding:
-    case ErrorCode::unsupported:
-      return Exit::bad_input;
+    case ErrorCode::unsupported: return Exit::bad_input;
     case ErrorCode::unavailable:
     case ErrorCode::timeout:
     case ErrorCode::connection_lost:
-    case ErrorCode::loading:
-      return Exit::unreachable;
-    case ErrorCode::fence:
-      return Exit::fenced;
-    case ErrorCode::not_found:
-      return Exit::not_found;
-    case ErrorCode::duplicate:
-      return Exit::duplicate;
-    default:
-      return Exit::failed;
+    case ErrorCode::loading: return Exit::unreachable;
+    case ErrorCode::fence: return Exit::fenced;
+    case ErrorCode::not_found: return Exit::not_found;
+    case ErrorCode::duplicate: return Exit::duplicate;
+    default: return Exit::failed;
   }
 }
 

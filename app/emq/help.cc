@@ -55,8 +55,8 @@ std::string Help::make_option_desc(const CLI::Option* option) const {
 
 std::string Help::make_subcommand(const CLI::App* verb) const {
   std::ostringstream out;
-  CLI::detail::format_help(out, verb->get_name(), wrapped(verb->get_description(), kColumns - kLeft),
-                           kLeft);
+  CLI::detail::format_help(out, verb->get_name(),
+                           wrapped(verb->get_description(), kColumns - kLeft), kLeft);
   return out.str();
 }
 

@@ -9,8 +9,8 @@
 
 namespace emq {
 
-// The text in lines of at most `columns`, broken at blanks; the breaks that it has stay, and a line keeps
-// its indent. A word longer than that stands alone.
+// The text in lines of at most `columns`, broken at blanks; the breaks that it has stay, and a line
+// keeps its indent. A word longer than that stands alone.
 std::string wrapped(std::string_view text, std::size_t columns);
 
 class Help : public CLI::Formatter {

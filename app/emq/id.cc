@@ -56,9 +56,10 @@ Exit decode(const std::string& id, const Session& session) {
                 {"seq", parts->seq}});
     return Exit::ok;
   }
-  fmt::print("id        {}\nbranded   {}\nminted    {} ({} ms since 2024)\nnode      {}\nsequence  {}\n",
-             both->decimal, both->branded, utc(parts->unix_ms), parts->ms_since_2024, parts->node,
-             parts->seq);
+  fmt::print(
+      "id        {}\nbranded   {}\nminted    {} ({} ms since 2024)\nnode      {}\nsequence  {}\n",
+      both->decimal, both->branded, utc(parts->unix_ms), parts->ms_since_2024, parts->node,
+      parts->seq);
   return Exit::ok;
 }
 
@@ -88,14 +89,16 @@ Exit mint(const MintOptions& options, const Session& session) {
 
 // brand and decode: one id in, no server needed.
 void declare_form(CLI::App& id, Session& session, const std::string& name,
-                  const std::string& description, const std::string& example, const std::string& json,
-                  Exit (*action)(const std::string&, const Session&)) {
+                  const std::string& description, const std::string& example,
+                  const std::string& json, Exit (*action)(const std::string&, const Session&)) {
   auto* verb = session.declare(id, name, description, example);
   auto given = std::make_shared<std::string>();
-  verb->add_option("ID", *given, "A job's id, decimal or branded (BAT and 11 characters)")->required();
+  verb->add_option("ID", *given, "A job's id, decimal or branded (BAT and 11 characters)")
+      ->required();
   session.declare_json(*verb, json);
-  verb->callback(
-      [given, action, &session] { session.run = [given, action, &session] { return action(*given, session); }; });
+  verb->callback([given, action, &session] {
+    session.run = [given, action, &session] { return action(*given, session); };
+  });
 }
 
 }  // namespace
@@ -110,7 +113,8 @@ void declare_id(CLI::App& app, Session& session) {
                "  emq id brand 274557032793636864\n", "Print {\"id\",\"branded\"}", brand);
   declare_form(*id, session, "decode", "Tell what an id is made of; no server is asked",
                "  emq id decode BAT0KHTOWnGLuC\n",
-               "Print {\"id\",\"branded\",\"time\",\"unix_ms\",\"ms_since_2024\",\"node\",\"seq\"}", decode);
+               "Print {\"id\",\"branded\",\"time\",\"unix_ms\",\"ms_since_2024\",\"node\",\"seq\"}",
+               decode);
 
   auto* verb = session.declare(*id, "mint", "Print new ids that no other process will get",
                                "  emq id mint --count 3 --branded\n");

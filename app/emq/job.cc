@@ -68,22 +68,18 @@ Json to_json(const JobInfo& job) {
 
 Style colour_of(echomq::JobState state) {
   switch (state) {
-    case echomq::JobState::completed:
-      return Style::green;
-    case echomq::JobState::failed:
-      return Style::red;
-    case echomq::JobState::active:
-      return Style::yellow;
-    default:
-      return Style::plain;
+    case echomq::JobState::completed: return Style::green;
+    case echomq::JobState::failed: return Style::red;
+    case echomq::JobState::active: return Style::yellow;
+    default: return Style::plain;
   }
 }
 
 std::string describe(const Backoff& backoff) {
   if (backoff.kind == Backoff::Kind::none) return "none";
-  auto text = fmt::format("{}, {} ms",
-                          backoff.kind == Backoff::Kind::fixed ? "fixed" : "exponential",
-                          backoff.delay.count());
+  auto text =
+      fmt::format("{}, {} ms", backoff.kind == Backoff::Kind::fixed ? "fixed" : "exponential",
+                  backoff.delay.count());
   if (backoff.jitter > 0) text += fmt::format(", jitter {}", backoff.jitter);
   return text;
 }
@@ -94,7 +90,8 @@ std::string describe(const Keep& keep) {
 }
 
 void line(std::string_view label, std::string_view text) {
-  fmt::print("{}\n", std::string(paint(Style::dim, fmt::format("{:<16}", label), stdout)).append(text));
+  fmt::print("{}\n",
+             std::string(paint(Style::dim, fmt::format("{:<16}", label), stdout)).append(text));
 }
 
 // Later lines of the text stand beneath the first.
@@ -105,7 +102,8 @@ void line_of_bytes(std::string_view label, std::string_view bytes) {
     if (c == '\n') text.append(16, ' ');
   }
   if (!is_utf8(bytes)) {
-    text = fmt::format("{} bytes, not UTF-8; base64 {}", grouped(static_cast<std::int64_t>(bytes.size())),
+    text = fmt::format("{} bytes, not UTF-8; base64 {}",
+                       grouped(static_cast<std::int64_t>(bytes.size())),
                        base64(bytes.substr(0, kShown)));
   }
   if (bytes.size() > kShown)
@@ -130,7 +128,8 @@ void print(const JobInfo& job, std::int64_t now_ms) {
   line("attempts", fmt::format("{} of {} made, {} started, {} crashed", job.attempts_made,
                                job.options.attempts, job.attempts_started, job.crashes));
   line("backoff", describe(job.options.backoff));
-  line("priority", job.options.lifo ? "front of the line (lifo)" : std::to_string(job.options.priority));
+  line("priority",
+       job.options.lifo ? "front of the line (lifo)" : std::to_string(job.options.priority));
   if (job.options.delay.count() != 0) line("delay", length(job.options.delay));
   if (job.options.keep_completed) line("keep completed", describe(*job.options.keep_completed));
   if (job.options.keep_failed) line("keep failed", describe(*job.options.keep_failed));
@@ -163,18 +162,20 @@ Exit job(const std::string& queue_name, std::string id, const Session& session) 
 }  // namespace
 
 void declare_job(CLI::App& app, Session& session) {
-  auto* verb = session.declare(app, "job", "Show one job",
-                               "  emq job mail 274557032793636864\n"
-                               "  emq job mail BAT0KHTOWnGLuC --json | jq -r .state\n"
-                               "Times are UTC by the server's clock. With --json, bytes that are not UTF-8 stand in "
-                               "FIELD_base64, and FIELD is null.\n");
+  auto* verb = session.declare(
+      app, "job", "Show one job",
+      "  emq job mail 274557032793636864\n"
+      "  emq job mail BAT0KHTOWnGLuC --json | jq -r .state\n"
+      "Times are UTC by the server's clock. With --json, bytes that are not UTF-8 stand in "
+      "FIELD_base64, and FIELD is null.\n");
   struct Which {
     std::string queue;
     std::string id;
   };
   auto which = std::make_shared<Which>();
   verb->add_option("QUEUE", which->queue, "The job's queue")->required();
-  verb->add_option("ID", which->id, "Its id: decimal, branded (BAT and 11 characters), or custom")->required();
+  verb->add_option("ID", which->id, "Its id: decimal, branded (BAT and 11 characters), or custom")
+      ->required();
   session.declare_server(*verb);
   session.declare_json(*verb, "Print all of it as one object");
   verb->callback([which, &session] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// emq keys: where a queue's data stands on the server, in the v1 wire and in this one. For those who
-// migrate, or look at a server with its own tools. Nothing is asked of a server.
+// emq keys: where a queue's data stands on the server, in the v1 wire and in this one. For those
+// who migrate, or look at a server with its own tools. Nothing is asked of a server.
 //
-// The slots show what the change was for: in v1 the keys of one queue are strewn over the cluster, now
-// they are together.
+// The slots show what the change was for: in v1 the keys of one queue are strewn over the cluster,
+// now they are together.
 #include <array>
 #include <memory>
 #include <optional>
@@ -107,7 +107,8 @@ class Listing {
 
  private:
   Json rows_ = Json::array();
-  Table table_{{{"v1 key"}, {"type"}, {"slot", true}, {"v2 key"}, {"type"}, {"slot", true}, {"note"}}};
+  Table table_{
+      {{"v1 key"}, {"type"}, {"slot", true}, {"v2 key"}, {"type"}, {"slot", true}, {"note"}}};
 };
 
 struct KeysOptions {
@@ -120,10 +121,8 @@ void list_structures(Listing& listing, const std::string& queue, const std::stri
   for (const auto& pair : kPairs) {
     Side v1;
     Side v2;
-    if (!pair.v1.empty())
-      v1 = {echomq::v1_key(prefix, queue, pair.v1), std::string(pair.v1_type)};
-    if (pair.v2)
-      v2 = {echomq::key(queue, *pair.v2), std::string(echomq::redis_type(*pair.v2))};
+    if (!pair.v1.empty()) v1 = {echomq::v1_key(prefix, queue, pair.v1), std::string(pair.v1_type)};
+    if (pair.v2) v2 = {echomq::key(queue, *pair.v2), std::string(echomq::redis_type(*pair.v2))};
     listing.add(v1, v2, pair.note);
   }
 }
@@ -163,12 +162,13 @@ Exit keys(const KeysOptions& options, const Session& session) {
 }  // namespace
 
 void declare_keys(CLI::App& app, Session& session) {
-  auto* verb = session.declare(app, "keys",
-                               "List the keys of a queue, or of one job, in the v1 wire and in this one, with their "
-                               "cluster slots; no server is asked",
-                               "  emq keys mail\n"
-                               "  emq keys mail 274557032793636864\n"
-                               "  emq keys mail --v1-prefix bull --json\n");
+  auto* verb = session.declare(
+      app, "keys",
+      "List the keys of a queue, or of one job, in the v1 wire and in this one, with their "
+      "cluster slots; no server is asked",
+      "  emq keys mail\n"
+      "  emq keys mail 274557032793636864\n"
+      "  emq keys mail --v1-prefix bull --json\n");
   auto options = std::make_shared<KeysOptions>();
   verb->add_option("QUEUE", options->queue, "The queue")->required();
   verb->add_option("ID", options->id, "A job: its keys instead of the queue's");
@@ -176,7 +176,9 @@ void declare_keys(CLI::App& app, Session& session) {
       ->type_name("PREFIX")
       ->capture_default_str();
   session.declare_json(
-      *verb, "Print {\"queue\",\"keys\":[{\"v1\":{\"key\",\"type\",\"slot\"},\"v2\":{..},\"note\"}]}; null where a wire has none");
+      *verb,
+      "Print {\"queue\",\"keys\":[{\"v1\":{\"key\",\"type\",\"slot\"},\"v2\":{..},\"note\"}]}; "
+      "null where a wire has none");
   verb->callback([options, &session] {
     session.run = [options, &session] { return keys(*options, session); };
   });

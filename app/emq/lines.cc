@@ -52,9 +52,10 @@ Result<std::optional<std::string>> Lines::next() {
   ++number_;
   if (!line.empty() && line.back() == '\r') line.pop_back();
   if (line.size() > limit_)
-    return echomq::Error{echomq::ErrorCode::too_large,
-                         "longer than " + std::to_string(limit_) + " bytes, the limit of a job's data",
-                         {{"expected", std::to_string(limit_)}}};
+    return echomq::Error{
+        echomq::ErrorCode::too_large,
+        "longer than " + std::to_string(limit_) + " bytes, the limit of a job's data",
+        {{"expected", std::to_string(limit_)}}};
   return std::optional<std::string>(std::move(line));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lines of a file descriptor, one after the other, with a limit to their length: input without an end of
-// line cannot fill the memory.
+// Lines of a file descriptor, one after the other, with a limit to their length: input without an
+// end of line cannot fill the memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace emq {
 class Lines {
  public:
   // A line may be `limit` bytes long, its end not counted.
-  Lines(int fd, std::size_t limit) : fd_(fd), limit_(limit), buffer_(64 * 1024) {}
+  Lines(int fd, std::size_t limit) : fd_(fd), limit_(limit), buffer_(std::size_t{64} * 1024) {}
 
   // The next line without its end ("\n" or "\r\n"); nullopt after the last.
   // Errors: too_large, invalid_argument (the input cannot be read).

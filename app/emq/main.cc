@@ -15,8 +15,8 @@ namespace {
 using emq::Exit;
 using emq::Session;
 
-// A program started with stdin, stdout or stderr closed would get a socket or a job's pipe under that
-// number. They are opened first thing.
+// A program started with stdin, stdout or stderr closed would get a socket or a job's pipe under
+// that number. They are opened first thing.
 void open_standard_streams() {
   for (int fd = ::open("/dev/null", O_RDWR); fd >= 0;) {
     if (fd > STDERR_FILENO) {

@@ -14,18 +14,12 @@ constexpr auto kReplace = Json::error_handler_t::replace;
 
 const char* escape(Style style) {
   switch (style) {
-    case Style::plain:
-      return "";
-    case Style::bold:
-      return "\x1b[1m";
-    case Style::dim:
-      return "\x1b[2m";
-    case Style::red:
-      return "\x1b[31m";
-    case Style::green:
-      return "\x1b[32m";
-    case Style::yellow:
-      return "\x1b[33m";
+    case Style::plain: return "";
+    case Style::bold: return "\x1b[1m";
+    case Style::dim: return "\x1b[2m";
+    case Style::red: return "\x1b[31m";
+    case Style::green: return "\x1b[32m";
+    case Style::yellow: return "\x1b[33m";
   }
   return "";
 }

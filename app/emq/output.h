@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How `emq` speaks. Results go to stdout, for people as aligned text or, with --json, for programs as one
-// JSON document a line; errors and progress go to stderr. Colours, and lines that rewrite themselves,
-// appear on a terminal only, and not where NO_COLOR is set or TERM is "dumb".
+// How `emq` speaks. Results go to stdout, for people as aligned text or, with --json, for programs
+// as one JSON document a line; errors and progress go to stderr. Colours, and lines that rewrite
+// themselves, appear on a terminal only, and not where NO_COLOR is set or TERM is "dumb".
 //
-// Job data is whatever somebody put into a queue: text that goes to people passes printable(), so that
-// no escape sequence of a stranger reaches the terminal.
+// Job data is whatever somebody put into a queue: text that goes to people passes printable(), so
+// that no escape sequence of a stranger reaches the terminal.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// A line on stderr that is rewritten in place, and gone afterwards. Shows nothing where stderr is not a
-// terminal, or where stdout is one too and `out_is_busy` (the two would mix).
+// A line on stderr that is rewritten in place, and gone afterwards. Shows nothing where stderr is
+// not a terminal, or where stdout is one too and `out_is_busy` (the two would mix).
 class Progress {
  public:
   explicit Progress(bool out_is_busy);

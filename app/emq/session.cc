@@ -19,15 +19,17 @@ void Session::declare_json(CLI::App& verb, const std::string& what) {
 }
 
 void Session::declare_server(CLI::App& verb) {
-  verb.add_option("--url", url,
-                  "Server: redis://HOST, unix:///SOCKET, embedded:/FOLDER. Default: EMQ_URL, and when "
-                  "that is unset the private server of `emq up`, started for this run if it does not run")
+  verb.add_option(
+          "--url", url,
+          "Server: redis://HOST, unix:///SOCKET, embedded:/FOLDER. Default: EMQ_URL, and when "
+          "that is unset the private server of `emq up`, started for this run if it does not run")
       ->type_name("URL");
   verb.add_flag("--allow-eviction", allow_eviction,
                 "Accept a server whose maxmemory-policy may drop jobs");
-  verb.add_option("--v1-prefixes", v1_prefixes,
-                  "Refuse queues that stand on the server under these prefixes of the v1 wire; \"\" where "
-                  "BullMQ runs beside")
+  verb.add_option(
+          "--v1-prefixes", v1_prefixes,
+          "Refuse queues that stand on the server under these prefixes of the v1 wire; \"\" where "
+          "BullMQ runs beside")
       ->type_name("LIST")
       ->capture_default_str();
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the verbs of one run of `emq` share: the address of the server, how to connect, how to fail.
 //
-// Each verb is a file with one function declare_VERB(app, session): it adds a sub-command to the option
-// parser and, when that sub-command was chosen, leaves what is to be done in session.run. main() calls it
-// after the whole command line was read, so that a wrong option never does half of the work.
+// Each verb is a file with one function declare_VERB(app, session): it adds a sub-command to the
+// option parser and, when that sub-command was chosen, leaves what is to be done in session.run.
+// main() calls it after the whole command line was read, so that a wrong option never does half of
+// the work.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emq status: how many jobs are in each state. Looking makes no queue: a name that was never opened is
-// not_found.
+// emq status: how many jobs are in each state. Looking makes no queue: a name that was never opened
+// is not_found.
 #include <memory>
 #include <optional>
 

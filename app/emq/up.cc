@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emq up: the private server, kept running in a terminal or under a supervisor. The other verbs find it
-// by themselves when neither --url nor EMQ_URL names another.
+// emq up: the private server, kept running in a terminal or under a supervisor. The other verbs
+// find it by themselves when neither --url nor EMQ_URL names another.
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -35,14 +35,15 @@ Exit up(const UpOptions& options, const Session& session) {
   echomq::EmbeddedOptions embedded;
   embedded.dir = options.dir;
   embedded.appendfsync = options.fsync;
-  auto server = echomq::Embedded::start(std::move(embedded));
+  auto server = echomq::Embedded::start(embedded);
   if (!server) return session.fail(server.error());
   announce(*server, session);
   while (!stop.wait(1, std::chrono::seconds(1))) {
     if (::kill(server->server_pid(), 0) != 0 && errno == ESRCH)
-      return session.fail({echomq::ErrorCode::embedded,
-                           "the server ended by itself; its log is " + server->dir() + "/server.log",
-                           {{"dir", server->dir()}}});
+      return session.fail(
+          {echomq::ErrorCode::embedded,
+           "the server ended by itself; its log is " + server->dir() + "/server.log",
+           {{"dir", server->dir()}}});
   }
   server->stop();
   return Exit::ok;
@@ -60,16 +61,16 @@ void declare_up(CLI::App& app, Session& session) {
                    "Folder for the data, the socket and the log. Default: " +
                        echomq::Embedded::default_dir())
       ->type_name("DIR");
-  verb->add_option("--fsync", options->fsync,
-                   "always: an acknowledged job survives a crash of the machine; everysec: about the "
-                   "last second may be lost, and adding is faster")
+  verb->add_option(
+          "--fsync", options->fsync,
+          "always: an acknowledged job survives a crash of the machine; everysec: about the "
+          "last second may be lost, and adding is faster")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"always", "everysec"}))
       ->capture_default_str();
   session.declare_json(*verb, "Print {\"url\",\"dir\",\"pid\"} once it runs");
-  verb->callback([options, &session] {
-    session.run = [options, &session] { return up(*options, session); };
-  });
+  verb->callback(
+      [options, &session] { session.run = [options, &session] { return up(*options, session); }; });
 }
 
 }  // namespace emq

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emq --version: three versions, because they move apart. Two programs understand each other when their
-// wire is the same; they run the same scripts when the bundle is.
+// emq --version: three versions, because they move apart. Two programs understand each other when
+// their wire is the same; they run the same scripts when the bundle is.
 #include "echomq/version.h"
 
 #include <fmt/core.h>

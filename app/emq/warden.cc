@@ -2,12 +2,12 @@
 #include "warden.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 #include <set>
 #include <string>
@@ -17,7 +17,8 @@
 namespace emq {
 namespace {
 
-// Messages are one number: a group to watch, or minus a group to forget. So short a write is atomic.
+// Messages are one number: a group to watch, or minus a group to forget. So short a write is
+// atomic.
 bool receive(int fd, pid_t& number) {
   for (;;) {
     const auto got = ::read(fd, &number, sizeof number);

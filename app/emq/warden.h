@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Warden: a process that outlives `emq work` by a second, to end what it left behind.
 //
-// When a worker is killed with -9 its jobs are given to others after their lease. Commands that it was
-// running would go on meanwhile, and work on the same jobs as their successors. The warden is told of
-// each process group while it runs; when the pipe to it breaks, which it does however this process ends,
-// it sends SIGTERM to the groups that are still there, and SIGKILL a second later.
+// When a worker is killed with -9 its jobs are given to others after their lease. Commands that it
+// was running would go on meanwhile, and work on the same jobs as their successors. The warden is
+// told of each process group while it runs; when the pipe to it breaks, which it does however this
+// process ends, it sends SIGTERM to the groups that are still there, and SIGKILL a second later.
 //
 // Thread-safety: watch() and forget() may be called from any thread.
 #pragma once

@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: MIT
-// emq work: a worker whose handler is any command. What the command's exit status means to the job is
-// in judge(); how it is run in child.h.
-#include <fmt/core.h>
-#include <signal.h>
-#include <string.h>
+// emq work: a worker whose handler is any command. What the command's exit status means to the job
+// is in judge(); how it is run in child.h.
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "argument.h"
 #include "child.h"
 #include "echomq/keyspace.h"
 #include "echomq/worker.h"
+#include "journal.h"
 #include "session.h"
+#include "verdict.h"
 #include "warden.h"
 
 namespace emq {
 namespace {
 
-using echomq::Outcome;
 using std::chrono::milliseconds;
 
-// sysexits.h calls 75 a temporary failure and 65 bad data.
-constexpr int kRetry = 75;
-constexpr int kUnrecoverable = 65;
-// More than this of stderr does not become part of the reason.
-constexpr std::size_t kReasonLines = 20;
 // How much longer than the commands' grace the worker waits for what it killed.
 constexpr milliseconds kAfterKill{2'000};
 
@@ -97,130 +90,6 @@ echomq::Result<Plan> plan_of(const WorkOptions& typed) {
   return plan;
 }
 
-// The last lines of what the command wrote to stderr, and not more than a reason may hold.
-std::string last_lines(std::string_view errors) {
-  while (!errors.empty() && (errors.back() == '\n' || errors.back() == '\r')) errors.remove_suffix(1);
-  std::size_t at = errors.size();
-  for (std::size_t lines = 0; lines < kReasonLines && at != std::string_view::npos && at > 0; ++lines)
-    at = errors.rfind('\n', at - 1);
-  return to_utf8(at == std::string_view::npos || at == 0 ? errors : errors.substr(at + 1));
-}
-
-std::string describe(const ChildEnd& end) {
-  if (end.how == ChildEnd::How::not_started)
-    return std::string("/bin/sh could not be started: ") + ::strerror(end.number);
-  const auto what = end.how == ChildEnd::How::signaled
-                        ? fmt::format("killed by signal {} ({})", end.number, ::strsignal(end.number))
-                        : fmt::format("exit status {}", end.number);
-  const auto said = last_lines(end.errors);
-  return said.empty() ? what : what + ": " + said;
-}
-
-// What the end of the command is to the job.
-Outcome judge(const ChildEnd& end, milliseconds retry_delay) {
-  // No process to be had: the system is short of something, and the job did nothing wrong.
-  if (end.how == ChildEnd::How::not_started) return Outcome::retry_in(retry_delay, describe(end));
-  const bool exited = end.how == ChildEnd::How::exited;
-  if (exited && end.number == 0) {
-    if (end.output.size() > echomq::kMaxResultBytes)
-      return Outcome::fail(fmt::format("the command wrote more than {} bytes to stdout, which is the job's "
-                                       "result",
-                                       echomq::kMaxResultBytes));
-    return Outcome::done(end.output);
-  }
-  if (exited && end.number == kRetry) return Outcome::retry_in(retry_delay, describe(end));
-  if (exited && end.number == kUnrecoverable) return Outcome::unrecoverable(describe(end));
-  // Ended by us on the way out: another worker does it, and no attempt is spent.
-  if (end.stopped) return Outcome::retry_in(milliseconds(0), "stopped with its worker; " + describe(end));
-  return Outcome::fail(describe(end));
-}
-
-std::string_view word(Outcome::Kind kind) {
-  switch (kind) {
-    case Outcome::Kind::done:
-      return "done";
-    case Outcome::Kind::fail:
-      return "fail";
-    case Outcome::Kind::retry:
-      return "retry";
-    case Outcome::Kind::unrecoverable:
-      return "unrecoverable";
-  }
-  return "";
-}
-
-// One line for each command that ended. Several handlers write at once.
-class Journal {
- public:
-  Journal(bool json, bool lines) : json_(json), lines_(lines) {}
-
-  void note(const echomq::RawJob& job, const Outcome& outcome, const ChildEnd& end, milliseconds took) {
-    if (!json_ && !lines_) return;
-    const std::lock_guard lock(mutex_);
-    if (json_)
-      note_json(job, outcome, end, took);
-    else
-      note_text(job, outcome, took);
-    std::fflush(stdout);
-  }
-
-  void summary(const echomq::WorkerStats& did) {
-    const std::lock_guard lock(mutex_);
-    if (json_) {
-      print_json({{"summary",
-                   {{"completed", did.completed},
-                    {"failed", did.failed},
-                    {"retried", did.retried},
-                    {"released", did.released},
-                    {"recovered", did.recovered},
-                    {"refused", did.refused},
-                    {"unknown", did.unknown}}}});
-      return;
-    }
-    fmt::print(stderr, "completed {}, failed {}, retried {}, recovered {}\n", did.completed, did.failed,
-               did.retried, did.recovered);
-    if (did.refused != 0)
-      fmt::print(stderr, "{} results were refused: another run owned the job\n", did.refused);
-    if (did.unknown != 0)
-      fmt::print(stderr, "{} results were sent and never answered\n", did.unknown);
-  }
-
- private:
-  static void note_json(const echomq::RawJob& job, const Outcome& outcome, const ChildEnd& end,
-                        milliseconds took) {
-    Json line{{"id", job.id()},
-              {"name", job.name()},
-              {"attempt", job.attempt()},
-              {"outcome", word(outcome.kind())},
-              {"exit", nullptr},
-              {"signal", nullptr},
-              {"ms", took.count()}};
-    if (end.how == ChildEnd::How::exited) line["exit"] = end.number;
-    if (end.how == ChildEnd::How::signaled) line["signal"] = end.number;
-    if (outcome.kind() != Outcome::Kind::done) line["reason"] = outcome.text();
-    print_json(line);
-  }
-
-  static void note_text(const echomq::RawJob& job, const Outcome& outcome, milliseconds took) {
-    const bool done = outcome.kind() == Outcome::Kind::done;
-    const auto style = done                                      ? Style::green
-                       : outcome.kind() == Outcome::Kind::retry ? Style::yellow
-                                                                 : Style::red;
-    // In a line for people the reason is what the command said last.
-    auto reason = done ? std::string() : outcome.text();
-    if (const auto end = reason.rfind('\n'); end != std::string::npos)
-      reason = reason.substr(0, reason.find(": ") + 2) + reason.substr(end + 1);
-    fmt::print("{}  {}  {}  attempt {}  {} ms{}{}\n",
-               paint(style, fmt::format("{:<13}", word(outcome.kind())), stdout), job.id(),
-               printable(job.name()), job.attempt(), took.count(), reason.empty() ? "" : "  ",
-               printable(reason));
-  }
-
-  std::mutex mutex_;
-  bool json_;
-  bool lines_;
-};
-
 // Each command takes five descriptors here. The limit that a shell gives is made for less.
 void allow_descriptors(unsigned concurrency) {
   rlimit limit{};
@@ -241,8 +110,8 @@ Exit work(const WorkOptions& typed, const Session& session) {
   auto warden = Warden::start();
   if (!warden) return session.fail(warden.error());
   const echomq::Signals stop{SIGTERM, SIGINT};
-  auto client = session.connect(
-      "emq-work", typed.verbose ? echomq::LogLevel::info : echomq::LogLevel::warning);
+  auto client = session.connect("emq-work",
+                                typed.verbose ? echomq::LogLevel::info : echomq::LogLevel::warning);
   if (!client) return session.fail(client.error());
   echomq::Queue<> queue{*client, typed.queue};
   Journal journal(session.json, typed.verbose || is_terminal(stdout));
@@ -288,15 +157,20 @@ void declare_work(CLI::App& app, Session& session) {
       app, "work", "Run a command for each job of a queue, until Ctrl-C or SIGTERM",
       "  emq work mail --exec ./send-mail --concurrency 8\n"
       "  emq work thumbs --exec 'convert - -resize 200x jpg:-' --drain\n"
-      "The command is run by /bin/sh. It reads the job's data from stdin, and finds EMQ_QUEUE, EMQ_ID, "
+      "The command is run by /bin/sh. It reads the job's data from stdin, and finds EMQ_QUEUE, "
+      "EMQ_ID, "
       "EMQ_NAME and EMQ_ATTEMPT in its environment. It answers by its exit status:\n"
       "  0      done; stdout, at most 256 KiB, is the job's result\n"
       "  75     not now: again after --retry-delay, and no attempt is spent\n"
       "  65     failed for good, whatever attempts are left\n"
-      "  other  a failed attempt; the last lines of stderr are the reason. So is death by a signal\n"
-      "When the command ends, what it left running in its process group is killed. On Ctrl-C or SIGTERM "
-      "no more jobs are taken, commands get SIGTERM, and SIGKILL after --grace or at a second signal; "
-      "a job whose command was ended so is given back and no attempt is spent. The exit code tells how "
+      "  other  a failed attempt; the last lines of stderr are the reason. So is death by a "
+      "signal\n"
+      "When the command ends, what it left running in its process group is killed. On Ctrl-C or "
+      "SIGTERM "
+      "no more jobs are taken, commands get SIGTERM, and SIGKILL after --grace or at a second "
+      "signal; "
+      "a job whose command was ended so is given back and no attempt is spent. The exit code tells "
+      "how "
       "the work ended, not how the jobs did. A job runs at least "
       "once: make the command safe to run twice.\n");
   auto typed = std::make_shared<WorkOptions>();
@@ -312,9 +186,10 @@ void declare_work(CLI::App& app, Session& session) {
   verb->add_option("--retry-delay", typed->retry_delay, "After exit status 75")
       ->type_name("TIME")
       ->capture_default_str();
-  verb->add_option("--lease", typed->lease,
-                   "A worker silent for so long loses its jobs to others; the same for all workers of a "
-                   "queue; at least 2s")
+  verb->add_option(
+          "--lease", typed->lease,
+          "A worker silent for so long loses its jobs to others; the same for all workers of a "
+          "queue; at least 2s")
       ->type_name("TIME")
       ->capture_default_str();
   verb->add_option("--max-crashes", typed->max_crashes,
@@ -323,20 +198,23 @@ void declare_work(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_option("--name", typed->name, "Stored with the jobs. Default: HOST:PID")
       ->type_name("NAME");
-  verb->add_option("--keep-completed", typed->keep_completed,
-                   "How many completed jobs stay, and for how long: all, none, 1000, 24h, 1000,24h. "
-                   "Default: 1000,24h")
+  verb->add_option(
+          "--keep-completed", typed->keep_completed,
+          "How many completed jobs stay, and for how long: all, none, 1000, 24h, 1000,24h. "
+          "Default: 1000,24h")
       ->type_name("RULE");
-  verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs. Default: 10000,7d")
+  verb->add_option("--keep-failed", typed->keep_failed,
+                   "The same for failed jobs. Default: 10000,7d")
       ->type_name("RULE");
-  verb->add_flag("--verbose", typed->verbose, "A line for each job also where stdout is no terminal");
+  verb->add_flag("--verbose", typed->verbose,
+                 "A line for each job also where stdout is no terminal");
   session.declare_server(*verb);
-  session.declare_json(*verb,
-                       "A line {\"id\",\"name\",\"attempt\",\"outcome\",\"exit\",\"signal\",\"ms\",\"reason\"} for "
-                       "each job, then {\"summary\":{..}}");
-  verb->callback([typed, &session] {
-    session.run = [typed, &session] { return work(*typed, session); };
-  });
+  session.declare_json(
+      *verb,
+      "A line {\"id\",\"name\",\"attempt\",\"outcome\",\"exit\",\"signal\",\"ms\",\"reason\"} for "
+      "each job, then {\"summary\":{..}}");
+  verb->callback(
+      [typed, &session] { session.run = [typed, &session] { return work(*typed, session); }; });
 }
 
 }  // namespace emq

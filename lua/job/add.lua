@@ -36,6 +36,7 @@ end
 
 -- Look before the first write: types of the state keys, and which ids are free.
 redis.call('LLEN', KEYS[3])
+redis.call('ZCARD', KEYS[4])
 redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[6])
 local any_exists = redis.call('EXISTS', unpack(KEYS, 10, #KEYS)) > 0

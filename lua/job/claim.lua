@@ -14,6 +14,7 @@ local want, ids = tonumber(ARGV[3]), {}
 local waiting, placed = redis.call('LLEN', KEYS[3]), redis.call('ZCARD', KEYS[4])
 local crashed = redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[2])
+redis.call('ZCARD', KEYS[7])
 local take_crashed = ARGV[4] == '1'
 
 if not m.paused and want > 0 then

@@ -34,7 +34,7 @@ local k = 7
 for i = 1, count do
   local a = 7 + (i - 1) * 9
   local drop = ARGV[a + 9] == '1'
-  local there = all_there or redis.call('EXISTS', KEYS[k]) == 1
+  local there = all_there or redis.pcall('HEXISTS', KEYS[k], 'name') == 1
   if not mine[i] then
     if not there then
       statuses[i] = 'gone'

@@ -39,9 +39,9 @@ if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
 local lanes, recovered, failed, ends = new_lanes(), {}, {}, {}
 for i = 1, count do
   if statuses[i] == 'ok' then
-    local crashes = tonumber(jobs[i][3] or '0') + 1
+    local crashes = (tonumber(jobs[i][3] or '0') or 0) + 1
     local stc = string.format('%.0f', crashes)
-    local ats = string.format('%.0f', tonumber(jobs[i][4] or '0') + 1)
+    local ats = string.format('%.0f', (tonumber(jobs[i][4] or '0') or 0) + 1)
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
       redis.call('HSET', KEYS[9 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',

@@ -4,9 +4,11 @@
 -- `active` has the right type before anything is written.
 local function held(active, ids, tokens)
   local scores = redis.call('ZMSCORE', active, unpack(ids))
-  local mine = {}
+  local mine, seen = {}, {}
   for i = 1, #ids do
-    mine[i] = scores[i] and tonumber(scores[i]) % 2097152 == tonumber(tokens[i]) or false
+    mine[i] = scores[i] and not seen[ids[i]] and tonumber(scores[i]) % 2097152 == tonumber(tokens[i])
+      or false
+    if mine[i] then seen[ids[i]] = true end -- named twice in one call, a claim ends once
   end
   return mine
 end

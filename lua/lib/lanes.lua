@@ -6,9 +6,10 @@ local function new_lanes()
 end
 
 local function sort_into(lanes, id, place, crashes, front)
-  if crashes and tonumber(crashes) > 0 then
+  -- What is no number reads as absent: an odd field must not tear the transition.
+  if (tonumber(crashes or '0') or 0) > 0 then
     lanes.crashed[#lanes.crashed + 1] = id
-  elseif place then
+  elseif tonumber(place or '') then
     lanes.placed[#lanes.placed + 1] = place
     lanes.placed[#lanes.placed + 1] = id
   elseif front then

@@ -9,6 +9,8 @@
 namespace echomq::inline v2 {
 namespace {
 
+// Counts are kept where jobs end, by the rule that the job or its worker has; here only ages.
+constexpr int kNoCount = -1;
 constexpr std::size_t kIdsPerCall = 128;  // seven keys each
 
 }  // namespace
@@ -31,16 +33,15 @@ void Evictor::pump() {
 void Evictor::send(std::vector<std::string> ids) {
   in_flight_ = true;
   const auto& k = queue_->keys();
-  const auto age_ms = [](const Keep& keep) { return std::chrono::milliseconds(keep.age).count(); };
   auto call = ScriptCall::of<scripts::JobEvict>(
       {.meta = k.meta, .trash = k.trash, .completed = k.completed, .failed = k.failed},
       {.revision = scripts::kRevision,
        .now = queue_->client()->now_ms(),
        .count = ids.size(),
-       .keep_completed = keep_completed_.count,
-       .age_completed = age_ms(keep_completed_),
-       .keep_failed = keep_failed_.count,
-       .age_failed = age_ms(keep_failed_)});
+       .keep_completed = kNoCount,
+       .age_completed = age_completed_.count(),
+       .keep_failed = kNoCount,
+       .age_failed = age_failed_.count()});
   for (const auto& id : ids) {
     const SubKeys sub(queue_->name(), id);
     call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_->name(), id),

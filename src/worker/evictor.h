@@ -19,7 +19,7 @@ namespace echomq::inline v2 {
 class Evictor : public std::enable_shared_from_this<Evictor> {
  public:
   Evictor(std::shared_ptr<QueueCore> queue, Keep completed, Keep failed)
-      : queue_(std::move(queue)), keep_completed_(completed), keep_failed_(failed) {}
+      : queue_(std::move(queue)), age_completed_(completed.age), age_failed_(failed.age) {}
 
   void push(const std::vector<wire::Reply>& ids);
   // Applies retention by age, and takes up what is left in trash.
@@ -31,8 +31,8 @@ class Evictor : public std::enable_shared_from_this<Evictor> {
   void send(std::vector<std::string> ids);
 
   std::shared_ptr<QueueCore> queue_;
-  Keep keep_completed_;
-  Keep keep_failed_;
+  std::chrono::milliseconds age_completed_;
+  std::chrono::milliseconds age_failed_;
   std::deque<std::string> backlog_;
   bool in_flight_ = false;
 };

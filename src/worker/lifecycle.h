@@ -75,7 +75,8 @@ class Lifecycle {
                bool anyone_active, std::int64_t now_ms) {
     claiming_ = false;
     free_ -= taken;
-    hot_ = asked == taken || ready > 0;
+    hot_ = asked == taken || ready > 0 || again_;
+    again_ = false;
     if (due_ms != 0 && due_ms <= now_ms) keep_time(due_ms);
     if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active &&
         free_ == concurrency_)
@@ -93,8 +94,8 @@ class Lifecycle {
 
   void woken() {  // popped "0"
     blocking_ = false;
-    hot_ = true;
     wake_owed_ = true;
+    look_again();
   }
   void became_timekeeper(std::int64_t due_ms) {  // popped "1"
     blocking_ = false;
@@ -105,7 +106,11 @@ class Lifecycle {
     hot_ = true;
   }
   void block_failed() { blocking_ = false; }
-  void look_again() { hot_ = true; }
+  // Something may have changed. A claim that is on its way may have been too early to see it.
+  void look_again() {
+    hot_ = true;
+    again_ = claiming_;
+  }
 
   // A promotion is through; the next delayed job is due then (0: none). Its timer stands in the
   // marker.
@@ -148,6 +153,7 @@ class Lifecycle {
   bool stop_when_empty_;
   bool connected_ = false;
   bool hot_ = false;       // a claim may find something
+  bool again_ = false;     // said while a claim was on its way
   bool claiming_ = false;  // a claim is on its way
   bool blocking_ = false;
   bool promoting_ = false;

@@ -3,11 +3,19 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "echomq_scripts.h"
 #include "protocol/lease.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
+namespace {
+
+// By then every process that lost the same server has found it again and renewed its leases: the
+// longest pause between two attempts of a reconnect (2 s, wire/connection.cc), and a handshake.
+constexpr std::chrono::milliseconds kOthersReturn{2'500};
+
+}  // namespace
 
 void Sweeper::tick() {
   const auto& client = queue_->client();
@@ -15,7 +23,9 @@ void Sweeper::tick() {
   if (contact_ != client->contact()) {
     suspects_.clear();
     contact_ = client->contact();
+    contact_since_ = monotonic_ms();
   }
+  if (monotonic_ms() - contact_since_ < kOthersReturn) return;
   looking_ = true;
   std::string bytes;
   const auto bound = "(" + std::to_string(Lease::expired_below(client->now_ms()));

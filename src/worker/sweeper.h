@@ -2,13 +2,15 @@
 // Sweeper: recovery of jobs whose worker is gone, without stealing from the healthy
 // (protocol.md 5.4).
 //
-// After any outage all leases look expired at once. So: note the leases that are expired, wait one
-// renewal interval of unbroken contact with the same server run, and take back only those whose
-// score has not changed. Whatever broke the contact starts the wait anew.
+// After any outage all leases look expired at once. So: let all others find the server again, note
+// the leases that are expired, wait one renewal interval of unbroken contact with the same server
+// run, and take back only those whose score has not changed. Whatever broke the contact starts the
+// wait anew.
 //
 // Thread-safety: on the loop only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,6 +51,7 @@ class Sweeper : public std::enable_shared_from_this<Sweeper> {
   std::function<void(Recovered)> recovered_;
   std::map<std::string, std::uint64_t> suspects_;  // id -> lease, expired at the last tick
   std::uint64_t contact_ = 0;                      // under which they were seen
+  std::chrono::milliseconds contact_since_{0};
   bool looking_ = false;
 };
 

@@ -468,8 +468,8 @@ void WorkerCore::unblocked(Result<wire::Reply> reply) {
   step();
 }
 
-// Ends the worker only over what no waiting will mend; a server that loads, changes its role or loses
-// its cluster comes back.
+// Ends the worker only over what no waiting will mend; a server that loads, changes its role or
+// loses its cluster comes back.
 void WorkerCore::block_refused(const std::string& text) {
   life_.block_failed();
   const auto& marker = queue_->keys().marker;
@@ -623,7 +623,8 @@ void WorkerCore::reconcile(std::size_t from) {
       if (entry.items.size() != 2) continue;
       const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry.items[1].number));
       const auto& id = entry.items[0].text;
-      if (lease.node != self->queue_->client()->node() || self->queue_->is_held(id, lease.token()) ||
+      if (lease.node != self->queue_->client()->node() ||
+          self->queue_->is_held(id, lease.token()) ||
           self->queue_->claims_on_their_way().contains(lease.token()))
         continue;
       job::LoadedJob lost;

@@ -135,6 +135,7 @@ TEST_F(Wake, ChainWakesEveryIdleWorker) {
   EXPECT_TRUE(eventually([&] { return counts().completed == 1'000; }, 20s));
 }
 
+// A worker may pop a wake while it has no slot free: it hands the wake on.
 TEST_F(Wake, BusyWorkerHandsTheWakeOn) {
   auto own = named(name);
   Queue<> q{own, name};
@@ -146,11 +147,20 @@ TEST_F(Wake, BusyWorkerHandsTheWakeOn) {
     runs.note(job.data());
   };
   Worker first{q, patient(), handler};
-  Worker second{q, patient(), handler};
-  ASSERT_TRUE(eventually([&] { return blocked(name) == 2; }));
-  ASSERT_TRUE(queue.add("long"));
-  ASSERT_TRUE(eventually([&] { return gate.waiting() == 1; }));
-  for (int i = 0; i < 20; ++i) {
+  ASSERT_TRUE(eventually([&] { return blocked(name) == 1; }));
+  // It takes the long job without a wake, because a reconnect makes it look; and blocks all the
+  // time.
+  set_meta("paused", "1");
+  add({"long"});
+  redis({"HDEL", key_of(Structure::meta), "paused"});
+  const auto list = redis({"CLIENT", "LIST"}).text;
+  auto line = list.substr(0, list.find(" name=" + name + " "));
+  line = line.substr(line.rfind("id=") + 3);
+  redis({"CLIENT", "KILL", "ID", line.substr(0, line.find(' '))});
+  ASSERT_TRUE(eventually([&] { return gate.waiting() == 1; }, 10s));
+  ASSERT_EQ(blocked(name), 1U);
+  Worker second{queue, patient(), handler};
+  for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(queue.add("short"));
     ASSERT_TRUE(eventually([&] { return runs.times("short") == i + 1; }, 10s)) << i;
   }
@@ -178,6 +188,36 @@ TEST_F(Wake, MarkerDeletedByHand) {
     EXPECT_TRUE(eventually([&] { return runs.times(id) == 1; }, 10s));
   }
   EXPECT_EQ(runs.times(later), 1);
+}
+
+// What no waiting will mend ends a worker, with the reason; anything else it lives through.
+TEST_F(Wake, WaitThatTheServerBreaksOffIsTakenUpAgain) {
+  auto own = named(name);
+  Queue<> q{own, name};
+  ASSERT_TRUE(q.open());
+  Runs runs;
+  Worker worker{q, patient(), [&](Job<>& job) { runs.note(job.id()); }};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(eventually([&] { return blocked(name) == 1; }, 10s)) << log.text();
+    const auto list = redis({"CLIENT", "LIST"}).text;
+    auto line = list.substr(0, list.find(" name=" + name + ":block "));
+    line = line.substr(line.rfind("id=") + 3);
+    redis({"CLIENT", "UNBLOCK", line.substr(0, line.find(' ')), "ERROR"});
+    ASSERT_TRUE(queue.add("x"));
+    ASSERT_TRUE(eventually([&] { return runs.size() == std::size_t(i) + 1; }, 10s)) << log.text();
+  }
+  EXPECT_TRUE(worker.status());
+  EXPECT_TRUE(log.says("UNBLOCKED"));
+}
+
+TEST_F(Wake, MarkerOfAForeignTypeEndsTheWorker) {
+  ASSERT_TRUE(queue.open());
+  redis({"SET", key_of(Structure::marker), "not a sorted set"});
+  Worker worker{queue, {}, [](Job<>&) {}};
+  ASSERT_TRUE(worker.wait(10s));
+  const auto error = error_of(worker.status());
+  EXPECT_EQ(error.code, ErrorCode::wrong_type) << error.message();
+  EXPECT_NE(error.detail.find(key_of(Structure::marker)), std::string::npos) << error.detail;
 }
 
 TEST_F(Wake, PausedQueueGivesNothing) {

@@ -52,6 +52,14 @@ TEST_F(Connected, NeverHasTwoClaimsOnTheirWay) {
   EXPECT_TRUE(wishes(life).empty());
 }
 
+TEST_F(Connected, AReasonToLookThatComesDuringAClaimIsNotForgotten) {
+  life.look_again();
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{Kind::claim}) << "the claim may have been too early to see it";
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+}
+
 TEST_F(Connected, AWakeLeadsToAClaim) {
   nothing_there();
   EXPECT_EQ(wishes(life), std::vector{Kind::block});
