@@ -136,7 +136,9 @@ echomq::Result<void> Fleet::stop(std::chrono::milliseconds grace) {
       continue;
     }
     running_.pop_back();
-    if (*status != 0) worst = ended(process, *status);
+    // One that was still on its way up dies of our signal, with nothing in its hands.
+    const bool asked = WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM;
+    if (*status != 0 && !asked) worst = ended(process, *status);
   }
   return worst;
 }
