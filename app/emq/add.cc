@@ -79,7 +79,7 @@ Exit add_one(echomq::Queue<>& queue, const AddOptions& typed, const echomq::JobO
     if (session.json)
       print_json({{"ids", {*id}}, {"duplicates", Json::array()}});
     else if (!typed.quiet)
-      fmt::print("{}\n", *id);
+      print("{}\n", *id);
     return Exit::ok;
   }
   if (session.json && id.error().code == echomq::ErrorCode::duplicate)
@@ -173,7 +173,7 @@ class Importer {
       if (session_.json)
         ids_.push_back(*id);
       else if (!quiet_)
-        fmt::print("{}\n", *id);
+        print("{}\n", *id);
     }
     progress_.show(grouped(added_) + " jobs added");
     return problem;

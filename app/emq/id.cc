@@ -2,8 +2,6 @@
 // emq id: the two forms of a job's id, what it is made of, and new ones.
 #include "echomq/id.h"
 
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "argument.h"
@@ -37,7 +35,7 @@ Exit brand(const std::string& id, const Session& session) {
   if (session.json)
     print_json({{"id", both->decimal}, {"branded", both->branded}});
   else
-    fmt::print("{}\n", both->branded);
+    print("{}\n", both->branded);
   return Exit::ok;
 }
 
@@ -56,10 +54,9 @@ Exit decode(const std::string& id, const Session& session) {
                 {"seq", parts->seq}});
     return Exit::ok;
   }
-  fmt::print(
-      "id        {}\nbranded   {}\nminted    {} ({} ms since 2024)\nnode      {}\nsequence  {}\n",
-      both->decimal, both->branded, utc(parts->unix_ms), parts->ms_since_2024, parts->node,
-      parts->seq);
+  print("id        {}\nbranded   {}\nminted    {} ({} ms since 2024)\nnode      {}\nsequence  {}\n",
+        both->decimal, both->branded, utc(parts->unix_ms), parts->ms_since_2024, parts->node,
+        parts->seq);
   return Exit::ok;
 }
 
@@ -81,7 +78,7 @@ Exit mint(const MintOptions& options, const Session& session) {
     if (session.json)
       ids.push_back(*id);
     else
-      fmt::print("{}\n", *id);
+      print("{}\n", *id);
   }
   if (session.json) print_json({{"ids", ids}});
   return Exit::ok;

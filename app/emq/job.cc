@@ -90,8 +90,7 @@ std::string describe(const Keep& keep) {
 }
 
 void line(std::string_view label, std::string_view text) {
-  fmt::print("{}\n",
-             std::string(paint(Style::dim, fmt::format("{:<16}", label), stdout)).append(text));
+  print("{}\n", std::string(paint(Style::dim, fmt::format("{:<16}", label), stdout)).append(text));
 }
 
 // Later lines of the text stand beneath the first.
@@ -112,7 +111,7 @@ void line_of_bytes(std::string_view label, std::string_view bytes) {
   line(label, text);
 }
 
-void print(const JobInfo& job, std::int64_t now_ms) {
+void show(const JobInfo& job, std::int64_t now_ms) {
   const auto time = [now_ms](std::string_view label, std::int64_t ms) {
     if (ms != 0) line(label, fmt::format("{}  {}", utc(ms), relative(ms, now_ms)));
   };
@@ -155,7 +154,7 @@ Exit job(const std::string& queue_name, std::string id, const Session& session) 
   if (session.json)
     print_json(to_json(*found));
   else
-    print(*found, client->server_time_ms());
+    show(*found, client->server_time_ms());
   return Exit::ok;
 }
 

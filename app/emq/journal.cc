@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 
 #include "output.h"
@@ -26,6 +27,13 @@ void note_json(const echomq::RawJob& job, const Outcome& outcome, const ChildEnd
   print_json(line);
 }
 
+// Text of others in a line of ours must not look like a line of ours.
+std::string one_line(std::string_view text) {
+  auto line = printable(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
 void note_text(const echomq::RawJob& job, const Outcome& outcome, milliseconds took) {
   const bool done = outcome.kind() == Outcome::Kind::done;
   const auto style = done                                     ? Style::green
@@ -35,10 +43,10 @@ void note_text(const echomq::RawJob& job, const Outcome& outcome, milliseconds t
   auto reason = done ? std::string() : outcome.text();
   if (const auto end = reason.rfind('\n'); end != std::string::npos)
     reason = reason.substr(0, reason.find(": ") + 2) + reason.substr(end + 1);
-  fmt::print("{}  {}  {}  attempt {}  {} ms{}{}\n",
-             paint(style, fmt::format("{:<13}", word(outcome.kind())), stdout), job.id(),
-             printable(job.name()), job.attempt(), took.count(), reason.empty() ? "" : "  ",
-             printable(reason));
+  print("{}  {}  {}  attempt {}  {} ms{}{}\n",
+        paint(style, fmt::format("{:<13}", word(outcome.kind())), stdout), job.id(),
+        one_line(job.name()), job.attempt(), took.count(), reason.empty() ? "" : "  ",
+        one_line(reason));
 }
 
 }  // namespace
@@ -67,12 +75,11 @@ void Journal::summary(const echomq::WorkerStats& did) {
                   {"unknown", did.unknown}}}});
     return;
   }
-  fmt::print(stderr, "completed {}, failed {}, retried {}, recovered {}\n", did.completed,
-             did.failed, did.retried, did.recovered);
+  print(stderr, "completed {}, failed {}, retried {}, recovered {}\n", did.completed, did.failed,
+        did.retried, did.recovered);
   if (did.refused != 0)
-    fmt::print(stderr, "{} results were refused: another run owned the job\n", did.refused);
-  if (did.unknown != 0)
-    fmt::print(stderr, "{} results were sent and never answered\n", did.unknown);
+    print(stderr, "{} results were refused: another run owned the job\n", did.refused);
+  if (did.unknown != 0) print(stderr, "{} results were sent and never answered\n", did.unknown);
 }
 
 }  // namespace emq

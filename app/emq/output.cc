@@ -38,10 +38,6 @@ std::size_t width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-void write(std::FILE* stream, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-}
-
 }  // namespace
 
 bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
@@ -51,8 +47,12 @@ std::string paint(Style style, std::string_view text, std::FILE* stream) {
   return std::string(escape(style)).append(text).append("\x1b[0m");
 }
 
+void put(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
 void print_json(const Json& document) {
-  write(stdout, document.dump(-1, ' ', false, kReplace) + "\n");
+  put(stdout, document.dump(-1, ' ', false, kReplace) + "\n");
 }
 
 void put_bytes(Json& object, const std::string& field, std::string_view bytes) {
@@ -68,10 +68,10 @@ Exit report(const echomq::Error& error, bool json) {
   if (json) {
     Json fields{{"code", name(error.code)}, {"detail", error.detail}};
     for (const auto& [key, value] : error.fields) fields[key] = value;
-    write(stderr, Json{{"error", fields}}.dump(-1, ' ', false, kReplace) + "\n");
+    put(stderr, Json{{"error", fields}}.dump(-1, ' ', false, kReplace) + "\n");
   } else {
-    write(stderr, "emq: " + paint(Style::red, name(error.code), stderr) + ": " +
-                      printable(error.detail) + "\n");
+    put(stderr, "emq: " + paint(Style::red, name(error.code), stderr) + ": " +
+                    printable(error.detail) + "\n");
   }
   return exit_code(error.code);
 }
@@ -143,8 +143,8 @@ void Table::print() const {
   };
   std::vector<std::string> heads;
   for (const auto& column : columns_) heads.push_back(column.head);
-  write(stdout, paint(Style::bold, line(heads), stdout) + "\n");
-  for (const auto& row : rows_) write(stdout, line(row) + "\n");
+  put(stdout, paint(Style::bold, line(heads), stdout) + "\n");
+  for (const auto& row : rows_) put(stdout, line(row) + "\n");
 }
 
 Progress::Progress(bool out_is_busy)
@@ -152,13 +152,13 @@ Progress::Progress(bool out_is_busy)
 
 void Progress::show(const std::string& text) {
   if (!enabled_) return;
-  write(stderr, "\r\x1b[K" + text);
+  put(stderr, "\r\x1b[K" + text);
   std::fflush(stderr);
   shown_ = true;
 }
 
 void Progress::clear() {
-  if (shown_) write(stderr, "\r\x1b[K");
+  if (shown_) put(stderr, "\r\x1b[K");
   shown_ = false;
 }
 

@@ -7,11 +7,14 @@
 // that no escape sequence of a stranger reaches the terminal.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "echomq/result.h"
@@ -26,6 +29,18 @@ enum class Style { plain, bold, dim, red, green, yellow };
 bool is_terminal(std::FILE* stream);
 // The text with the style's escape sequences where the stream may show them.
 std::string paint(Style style, std::string_view text, std::FILE* stream);
+
+// fmt::print, but for the exception that it throws when a reader is gone or a disk is full: main()
+// asks the stream in the end, and until then the work goes on.
+void put(std::FILE* stream, std::string_view text);
+template <class... Args>
+void print(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
+  put(stream, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args>
+void print(fmt::format_string<Args...> format, Args&&... args) {
+  put(stdout, fmt::format(format, std::forward<Args>(args)...));
+}
 
 // One document and a newline, to stdout. Bytes that are not UTF-8 become U+FFFD.
 void print_json(const Json& document);

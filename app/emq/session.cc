@@ -42,8 +42,7 @@ echomq::Result<echomq::Client> Session::connect(std::string_view name,
   options.name = name;
   options.log = [least](echomq::LogLevel level, std::string_view line) {
     if (level < least) return;
-    const auto text = "emq: " + printable(line) + "\n";
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    put(stderr, "emq: " + printable(line) + "\n");
   };
   return echomq::connect(url, std::move(options));
 }

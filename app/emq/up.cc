@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // emq up: the private server, kept running in a terminal or under a supervisor. The other verbs
 // find it by themselves when neither --url nor EMQ_URL names another.
-#include <fmt/core.h>
-
 #include <cerrno>
 #include <csignal>
 #include <memory>
@@ -23,8 +21,8 @@ void announce(const echomq::Embedded& server, const Session& session) {
   if (session.json) {
     print_json({{"url", server.url()}, {"dir", server.dir()}, {"pid", server.server_pid()}});
   } else {
-    fmt::print("{}\ndata in {}\nstop with Ctrl-C\n", paint(Style::bold, server.url(), stdout),
-               server.dir());
+    print("{}\ndata in {}\nstop with Ctrl-C\n", paint(Style::bold, server.url(), stdout),
+          server.dir());
   }
   std::fflush(stdout);
 }

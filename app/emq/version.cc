@@ -3,8 +3,6 @@
 // their wire is the same; they run the same scripts when the bundle is.
 #include "echomq/version.h"
 
-#include <fmt/core.h>
-
 #include "session.h"
 
 namespace emq {
@@ -15,8 +13,8 @@ Exit print_version(const Session& session) {
                 {"wire", echomq::wire_version()},
                 {"bundle", echomq::bundle_hash()}});
   else
-    fmt::print("emq     {}\nwire    {}\nbundle  {}\n", echomq::library_version(),
-               echomq::wire_version(), echomq::bundle_hash());
+    print("emq     {}\nwire    {}\nbundle  {}\n", echomq::library_version(), echomq::wire_version(),
+          echomq::bundle_hash());
   return Exit::ok;
 }
 

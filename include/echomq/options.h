@@ -60,8 +60,9 @@ struct JobOptions {
   std::string id{};          // a custom id [A-Za-z0-9._-]{1,255}: added once while it
                              // exists, a second add answers ErrorCode::duplicate
   std::string name = "job";  // what kind of job; free text, at most 255 bytes
-  // Instead of the worker's rule when this job ends: none() drops it at once, another rule is applied to
-  // the whole set then. The set is shared, so the rule of a later job or of a worker may still evict it.
+  // Instead of the worker's rule when this job ends: none() drops it at once, another rule is
+  // applied to the whole set then. The set is shared, so the rule of a later job or of a worker may
+  // still evict it.
   std::optional<Keep> keep_completed{};
   std::optional<Keep> keep_failed{};
 };

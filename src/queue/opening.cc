@@ -89,7 +89,8 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
   }
 
   // A key that an ACL denies to look at is "unknown", not a failure. Only then, and where a string
-  // stands in the place of `meta`, may an error reply pass: the fence must not fall with the server.
+  // stands in the place of `meta`, may an error reply pass: the fence must not fall with the
+  // server.
   void answered(const std::string& key, bool version, Result<wire::Reply> reply) {
     if (!reply && !found) found = reply.error();
     if (reply && reply->is_error() && !found && !reply->text.starts_with("NOPERM") &&

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wire/connection.h"
 
+#include "wire/asio_throw.h"
+
 #include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>

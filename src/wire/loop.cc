@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wire/loop.h"
 
+#include "wire/asio_throw.h"
+
 #include <pthread.h>
 #include <signal.h>
 

@@ -298,7 +298,7 @@ void WorkerCore::loaded(const std::shared_ptr<Claim>& claim) {
   const auto& client = queue_->client();
   --claims_;
   const auto deadline_ms = kIdEpochMs + static_cast<std::int64_t>(claim->lease.deadline_s) * 1'000;
-  // Too little of the lease is left to begin with, or the worker ends: back, unworked.
+  // Too little of the lease is left to begin with: back, unworked.
   const bool late = deadline_ms - client->now_ms() < options_.lease.count() / 2;
   bool permit = claim->permit;
   Jobs back;
@@ -314,8 +314,13 @@ void WorkerCore::loaded(const std::shared_ptr<Claim>& claim) {
           auto self = weak.lock();
           if (self) self->queue_->client()->loop().post([self] { self->send_progress(); });
         });
+    job->order = ++runs_;
+    if (stopping_) {  // goes back with all others that have not begun, in their order
+      running_.insert(job);
+      continue;
+    }
     const bool second_suspect = there && job->job.crashes > 0 && !permit;
-    if (!there || claim->lost || late || stopping_ || second_suspect) {
+    if (!there || claim->lost || late || second_suspect) {
       life_.slot_freed();
       back.push_back(job);
       continue;
@@ -335,7 +340,6 @@ void WorkerCore::loaded(const std::shared_ptr<Claim>& claim) {
 // --- handlers
 
 void WorkerCore::run(const std::shared_ptr<RunningJob>& job) {
-  job->order = ++runs_;
   running_.insert(job);
   pool_.run([self = shared_from_this(), job]() mutable {
     if (!self->begin_handler(*job)) return;

@@ -255,6 +255,20 @@ TEST_F(EmqWork, QuietButForASummaryWhereNobodyWatches) {
             0U);
 }
 
+// A full disk under the journal is no failure of the job.
+TEST_F(EmqWork, WorkGoesOnWhereNothingCanBePrinted) {
+  std::int64_t done = 0;
+  for (const char* form : {"--json", "--verbose"}) {
+    add_many(3);
+    done += 3;
+    EmqHow full;
+    full.out_file = "/dev/full";
+    EXPECT_EQ(emq({"work", name, "--exec", "true", "--drain", form}, full).code, 1);
+    EXPECT_EQ(counts().completed, done) << form;
+    EXPECT_EQ(counts().failed, 0);
+  }
+}
+
 TEST_F(EmqWork, BadValuesAreNamed) {
   for (const auto& [option, value] :
        std::vector<std::pair<std::string, std::string>>{{"--concurrency", "0"},
