@@ -22,7 +22,8 @@ class Function<R(Args...)> {
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Function> &&
            std::is_invocable_r_v<R, std::remove_cvref_t<F>&, Args...>)
-      Function(F&& callable)  // NOLINT: implicit, like std::function
+      Function(
+          F&& callable)  // NOLINT: implicit, like std::function; never chosen for a copy or move
       : target_(std::make_unique<Holder<std::remove_cvref_t<F>>>(std::forward<F>(callable))) {}
 
   R operator()(Args... args) { return target_->call(std::forward<Args>(args)...); }
@@ -35,8 +36,7 @@ class Function<R(Args...)> {
   };
   template <class F>
   struct Holder final : Target {
-    template <class G>
-    explicit Holder(G&& callable) : callable_(std::forward<G>(callable)) {}
+    explicit Holder(F callable) : callable_(std::move(callable)) {}
     R call(Args... args) override { return callable_(std::forward<Args>(args)...); }
     F callable_;
   };

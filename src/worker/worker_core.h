@@ -106,7 +106,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   // By identity, not by id: a run that lost its lease may still work beside the next run of its
   // job.
   std::unordered_set<std::shared_ptr<RunningJob>> running_;
-  std::uint64_t runs_ = 0;                     // so far
+  std::uint64_t runs_ = 0;                     // jobs claimed so far
   std::shared_ptr<RunningJob> permit_holder_;  // the one job that has been through a crash
   unsigned claims_ = 0;                        // claims and loads on their way
   unsigned puts_ = 0;                          // marker writes on their way
