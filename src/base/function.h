@@ -19,12 +19,13 @@ class Function<R(Args...)> {
   Function() = default;
   Function(std::nullptr_t) {}  // NOLINT: implicit, like std::function
 
+  // Implicit, like std::function. The constraint keeps it from being chosen for a copy or a move.
+  // NOLINTBEGIN
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Function> &&
-           std::is_invocable_r_v<R, std::remove_cvref_t<F>&, Args...>)
-      Function(
-          F&& callable)  // NOLINT: implicit, like std::function; never chosen for a copy or move
+           std::is_invocable_r_v<R, std::remove_cvref_t<F>&, Args...>) Function(F&& callable)
       : target_(std::make_unique<Holder<std::remove_cvref_t<F>>>(std::forward<F>(callable))) {}
+  // NOLINTEND
 
   R operator()(Args... args) { return target_->call(std::forward<Args>(args)...); }
   explicit operator bool() const noexcept { return target_ != nullptr; }

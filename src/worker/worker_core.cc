@@ -341,7 +341,7 @@ void WorkerCore::loaded(const std::shared_ptr<Claim>& claim) {
 
 void WorkerCore::run(const std::shared_ptr<RunningJob>& job) {
   running_.insert(job);
-  pool_.run([self = shared_from_this(), job]() mutable {
+  pool_.run([self = shared_from_this(), job = job]() mutable {
     if (!self->begin_handler(*job)) return;
     job->started_ms = self->queue_->client()->now_ms();
     RawJob raw{job};
