@@ -350,7 +350,7 @@ class StreamConnection final : public Connection,
   std::string out_;
   bool writing_ = false;
   bool flush_posted_ = false;
-  std::array<char, 64 * 1024> input_{};
+  std::array<char, 65'536> input_{};
   RespParser parser_;
   std::vector<Reply> greetings_;
   std::size_t greetings_expected_ = 0;
