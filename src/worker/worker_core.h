@@ -111,7 +111,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   unsigned claims_ = 0;                        // claims and loads on their way
   unsigned puts_ = 0;                          // marker writes on their way
   unsigned renewals_ = 0;                      // ticks since the last sweep of trash
-  bool extending_ = false;
   bool progress_asked_ = false;
   bool began_ = false;
   bool stopping_ = false;
