@@ -37,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Digest, sha256, bytes, deflated)
 
 namespace digest_detail {
 
-inline constexpr std::size_t kPiece = 64 * 1024;
+inline constexpr std::size_t kPiece = 65'536;
 
 // An open file that closes itself.
 class File {

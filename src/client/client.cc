@@ -95,7 +95,7 @@ Result<Client> connect(std::string_view url, ClientOptions options) {
     if (!running) {
       EmbeddedOptions server;
       server.dir = dir;
-      auto started = Embedded::start(std::move(server));
+      auto started = Embedded::start(server);
       if (!started) return started.error();
       running = started->url();
       embedded.emplace(*std::move(started));

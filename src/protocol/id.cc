@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/text.h"
 #include "protocol/registry.h"
 #include "protocol/snowflake.h"
 
@@ -96,7 +97,7 @@ Result<std::string> unbrand_id(std::string_view branded) {
 Result<IdParts> decode_id(std::string_view decimal_or_branded) {
   const auto decimal = parse_decimal(decimal_or_branded);
   const bool digits_only =
-      std::all_of(decimal_or_branded.begin(), decimal_or_branded.end(), registry::is_digit);
+      std::all_of(decimal_or_branded.begin(), decimal_or_branded.end(), is_digit);
   if (!decimal && (digits_only || !looks_branded(decimal_or_branded))) {
     return registry::refusal(
         "id", decimal_or_branded,

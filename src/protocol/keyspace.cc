@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "echomq/id.h"
 #include "protocol/registry.h"
 
@@ -49,8 +50,7 @@ std::optional<std::string> name_fault(std::string_view text, std::size_t limit) 
   if (text.size() > limit) {
     found = "has " + std::to_string(text.size()) + " bytes";
   } else if (bad != text.end()) {
-    found = "holds " + registry::quoted({&*bad, 1}) + " at byte " +
-            std::to_string(bad - text.begin() + 1);
+    found = "holds " + quoted({&*bad, 1}) + " at byte " + std::to_string(bad - text.begin() + 1);
   }
   return found + "; expected 1 to " + std::to_string(limit) + " of A-Z a-z 0-9 . _ -";
 }
@@ -63,7 +63,7 @@ std::optional<std::string> queue_fault(std::string_view queue) {
 
 std::optional<std::string> custom_id_fault(std::string_view id) {
   if (auto fault = name_fault(id, registry::kMaxNameBytes)) return fault;
-  if (std::all_of(id.begin(), id.end(), registry::is_digit))
+  if (std::all_of(id.begin(), id.end(), is_digit))
     return "is digits only, which is the form of minted ids. Put a letter before it";
   if (is_branded_id(id))
     return "has the form of a branded id (BAT and 11 digits of base 62). Put a letter before it";
@@ -76,7 +76,7 @@ std::optional<std::string> custom_id_fault(std::string_view id) {
 
 std::optional<std::string> any_id_fault(std::string_view id) {
   if (is_minted_id(id)) return std::nullopt;
-  if (!id.empty() && std::all_of(id.begin(), id.end(), registry::is_digit))
+  if (!id.empty() && std::all_of(id.begin(), id.end(), is_digit))
     return "is digits only and no minted id: those are below 2^63 and have no leading zero";
   return custom_id_fault(id);
 }
@@ -101,7 +101,7 @@ std::optional<std::string> parse_suffix(std::string_view suffix, ParsedKey& out)
     return std::nullopt;
   }
   if (auto fault = any_id_fault(head))
-    return "has the job id " + registry::quoted(head) + ", which " + *fault;
+    return "has the job id " + quoted(head) + ", which " + *fault;
   out.id = head;
   if (colon == std::string_view::npos) {
     out.kind = KeyKind::job;
@@ -109,7 +109,7 @@ std::optional<std::string> parse_suffix(std::string_view suffix, ParsedKey& out)
   }
   const auto* entry = find_word(registry::kSubEntries, tail);
   if (entry == nullptr) {
-    return "has " + registry::quoted(tail) +
+    return "has " + quoted(tail) +
            " after the job id; expected logs, dependencies, processed, failed, unsuccessful or "
            "checkpoint";
   }
@@ -124,7 +124,7 @@ std::optional<std::string> parse_queue_key(std::string_view rest, ParsedKey& out
     return "has no \"}:\" after the queue's name";
   const std::string_view queue = rest.substr(0, brace);
   if (auto fault = queue_fault(queue))
-    return "has the queue name " + registry::quoted(queue) + ", which " + *fault;
+    return "has the queue name " + quoted(queue) + ", which " + *fault;
   out.queue = queue;
   return parse_suffix(rest.substr(brace + 2), out);
 }
@@ -137,12 +137,12 @@ std::optional<std::string> parse_reserve_key(std::string_view unit, ParsedKey& o
   }
   const std::size_t colon = unit.find(':');
   if (colon == std::string_view::npos || unit.substr(0, colon) != registry::kMigrationWord) {
-    return "names " + registry::quoted(unit) +
+    return "names " + quoted(unit) +
            "; expected version, nodes, queues, bundle or migration:<queue>";
   }
   const std::string_view queue = unit.substr(colon + 1);
   if (auto fault = queue_fault(queue))
-    return "has the queue name " + registry::quoted(queue) + ", which " + *fault;
+    return "has the queue name " + quoted(queue) + ", which " + *fault;
   out.kind = KeyKind::migration;
   out.queue = queue;
   return std::nullopt;

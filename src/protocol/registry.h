@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "echomq/keyspace.h"
 #include "echomq/result.h"
 
@@ -98,36 +99,12 @@ static_assert(lists_all(kStructureEntries, kStructures, &StructureEntry::structu
 static_assert(lists_all(kSubEntries, kSubs, &SubEntry::sub));
 static_assert(lists_all(kReserveEntries, kReserves, &ReserveEntry::reserve));
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-constexpr bool is_base62(char c) noexcept {
-  return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
+constexpr bool is_base62(char c) noexcept { return is_digit(c) || is_letter(c); }
 
 // What queue names, job ids and names are made of. Braces are out because they place keys, ":"
 // because it separates, everything else because names end in shells, logs and URLs.
 constexpr bool is_name_char(char c) noexcept {
   return is_base62(c) || c == '.' || c == '_' || c == '-';
-}
-
-// A value as an error shows it: quoted, unprintable bytes as \xNN, cut after 64 bytes.
-inline std::string quoted(std::string_view value) {
-  constexpr std::size_t kShown = 64;
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text = "\"";
-  for (const char c : value.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      text += c;
-    } else {
-      text += "\\x";
-      text += kHex[byte >> 4];
-      text += kHex[byte & 15];
-    }
-  }
-  text += '"';
-  if (value.size() > kShown) text += "... (" + std::to_string(value.size()) + " bytes)";
-  return text;
 }
 
 // `what` "value" `problem`, as ErrorCode::invalid_name with the value in full as a field.

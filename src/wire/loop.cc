@@ -4,12 +4,12 @@
 #include "wire/asio_throw.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <csignal>
 #include <thread>
 #include <utility>
 

@@ -6,33 +6,14 @@
 #include <limits>
 #include <utility>
 
+#include "base/text.h"
+
 namespace echomq::inline v2::wire {
 namespace {
 
-constexpr std::size_t kShownBytes = 48;
 constexpr std::string_view kTypes = "+-:,#_($!=*%~>|";
 // An announced count is only believed this far before its elements arrive: one batch.
 constexpr std::size_t kReservedElements = 256;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Bytes made fit for a message: cut, and escaped where they are not printable.
-std::string shown(std::string_view bytes) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out;
-  for (const char c : bytes.substr(0, kShownBytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '\\' && c != '"') {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    }
-  }
-  if (bytes.size() > kShownBytes) out += "...";
-  return out;
-}
 
 std::string_view without_plus(std::string_view text) {
   return text.size() > 1 && text[0] == '+' && is_digit(text[1]) ? text.substr(1) : text;
@@ -251,11 +232,10 @@ RespParser::Step RespParser::begin_aggregate(char type, std::string_view line) {
 
 RespParser::Step RespParser::fail(std::string_view what, std::string_view value) {
   const std::string offset = std::to_string(dropped_ + at_);
-  const std::string found = shown(value);
   failed_ = Error{ErrorCode::protocol,
-                  "the answer is not RESP: " + std::string(what) + ", found \"" + found +
-                      "\" at byte " + offset + "; is this a Redis or Valkey server?",
-                  {{"value", found}, {"offset", offset}}};
+                  "the answer is not RESP: " + std::string(what) + ", found " + quoted(value) +
+                      " at byte " + offset + "; is this a Redis or Valkey server?",
+                  {{"value", std::string(value.substr(0, 64))}, {"offset", offset}}};
   bulk_ = nullptr;
   open_.clear();
   root_.clear();

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
+
 namespace echomq::inline v2::wire {
 namespace {
 
@@ -20,12 +22,9 @@ constexpr std::string_view kForms =
     "redis://[[user]:password@]host[:port][/db], unix:///path/to/socket[?db=N] or "
     "embedded:[/folder]";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // The URL as a message may show it: all that can be part of a password is left out. With an "@"
 // that is everything before the last one; without, what stands in a port's place.
-std::string shown(std::string_view url) {
+std::string safe(std::string_view url) {
   std::string out(url);
   if (!url.starts_with("unix:///") && !url.starts_with("embedded:")) {
     const auto slashes = url.find("://");
@@ -46,15 +45,15 @@ std::string shown(std::string_view url) {
 
 Error invalid(std::string_view url, const std::string& why) {
   return {ErrorCode::invalid_url,
-          "the url \"" + shown(url) + "\" cannot be read: " + why,
-          {{"value", shown(url)}, {"expected", std::string(kForms)}}};
+          "the url \"" + safe(url) + "\" cannot be read: " + why,
+          {{"value", safe(url)}, {"expected", std::string(kForms)}}};
 }
 
 Error unsupported(std::string_view url, std::string_view scheme, std::string_view what) {
   return {ErrorCode::unsupported,
           std::string(what) + " is not offered yet (" + std::string(scheme) +
               "://); connect to one server with redis:// or unix://",
-          {{"value", shown(url)}, {"expected", std::string(kForms)}}};
+          {{"value", safe(url)}, {"expected", std::string(kForms)}}};
 }
 
 int hex_value(char c) {

@@ -15,14 +15,14 @@ namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-struct Seen {
+struct Replies {
   Words errors;
   Words statuses;
 };
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, Seen, std::less<>> scripts;
+  std::map<std::string, Replies, std::less<>> scripts;
 };
 
 Registry& registry() {

@@ -9,7 +9,7 @@
 namespace echomq::inline v2::contract {
 namespace {
 
-constexpr std::string_view kOpening = "revision ";
+constexpr std::string_view kRevisionWord = "revision ";
 
 std::string list(const Words& words) {
   std::string joined;
@@ -30,7 +30,7 @@ std::map<std::string, std::string> lines_by_name(const std::string& text) {
 
 std::string manifest_text(const Bundle& bundle, int revision) {
   std::ostringstream out;
-  out << kOpening << revision << "\n";
+  out << kRevisionWord << revision << "\n";
   for (const Script& script : bundle.scripts) {
     const Header& header = script.header;
     out << script.name << ' ' << header.keys.size() << ' ' << header.args.size() << ' '
@@ -43,10 +43,10 @@ std::string manifest_text(const Bundle& bundle, int revision) {
 
 std::optional<int> manifest_revision(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
-  if (!line.starts_with(kOpening)) return {};
+  if (!line.starts_with(kRevisionWord)) return {};
   int revision = 0;
   const char* end = line.data() + line.size();
-  const auto [stop, fault] = std::from_chars(line.data() + kOpening.size(), end, revision);
+  const auto [stop, fault] = std::from_chars(line.data() + kRevisionWord.size(), end, revision);
   if (fault != std::errc() || stop != end || revision < 1) return {};
   return revision;
 }

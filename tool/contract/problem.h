@@ -13,12 +13,14 @@ namespace echomq::inline v2::contract {
 struct Position {
   std::string file;
   int line = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero inside for a pointer
   auto operator<=>(const Position&) const = default;
 };
 
 struct Problem {
   Position at;
   std::string text;
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   auto operator<=>(const Problem&) const = default;
 };
 

@@ -18,19 +18,14 @@ bool is_redis_call(const Expression& e) {
 
 bool is_index_expression(const Expression& e) {
   switch (e.kind) {
-    case Kind::number:
-      return e.text.find_first_not_of("0123456789") == std::string::npos;
-    case Kind::name:
-      return e.variable != nullptr && e.variable->kind != Variable::Kind::function;
-    case Kind::unary:
-      return e.text == "#" && e.parts[0]->is_global("KEYS");
+    case Kind::number: return e.text.find_first_not_of("0123456789") == std::string::npos;
+    case Kind::name: return e.variable != nullptr && e.variable->kind != Variable::Kind::function;
+    case Kind::unary: return e.text == "#" && e.parts[0]->is_global("KEYS");
     case Kind::binary:
       return (e.text == "+" || e.text == "-" || e.text == "*") &&
              is_index_expression(*e.parts[0]) && is_index_expression(*e.parts[1]);
-    case Kind::group:
-      return is_index_expression(*e.parts[0]);
-    default:
-      return false;
+    case Kind::group: return is_index_expression(*e.parts[0]);
+    default: return false;
   }
 }
 

@@ -66,12 +66,9 @@ bool is_reserved(std::string_view name) {
 // differ.
 bool is_number(const Expression& e) {
   switch (e.kind) {
-    case Kind::number:
-      return true;
-    case Kind::group:
-      return is_number(*e.parts[0]);
-    case Kind::unary:
-      return e.text == "-" || e.text == "#";
+    case Kind::number: return true;
+    case Kind::group: return is_number(*e.parts[0]);
+    case Kind::unary: return e.text == "-" || e.text == "#";
     case Kind::binary:
       return std::string_view("+-*/%^").find(e.text) != std::string_view::npos &&
              e.text.size() == 1;
@@ -89,8 +86,7 @@ bool is_number(const Expression& e) {
       const Command* command = find_command(e.parts[1]->text);
       return command != nullptr && command->counts;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 

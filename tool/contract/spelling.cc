@@ -64,26 +64,19 @@ void check_operator(const Token& token, Problems& problems) {
 void check_spelling(const std::vector<Token>& tokens, Problems& problems) {
   for (const Token& token : tokens) {
     switch (token.kind) {
-      case Token::Kind::number:
-        check_number(token, problems);
-        break;
+      case Token::Kind::number: check_number(token, problems); break;
       case Token::Kind::string:
         check_escapes(token, problems);
         check_lines(token, problems);
         break;
-      case Token::Kind::comment:
-        check_lines(token, problems);
-        break;
-      case Token::Kind::op:
-        check_operator(token, problems);
-        break;
+      case Token::Kind::comment: check_lines(token, problems); break;
+      case Token::Kind::op: check_operator(token, problems); break;
       case Token::Kind::name:
         if (token.text == "goto")
           report(problems, token.at, "goto: Lua 5.1 has none, and a loop must be a bounded for");
         break;
       case Token::Kind::keyword:
-      case Token::Kind::end:
-        break;
+      case Token::Kind::end: break;
     }
   }
 }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <pty.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>

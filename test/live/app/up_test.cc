@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // emq up, and the other verbs on a private server.
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <cerrno>
+#include <csignal>
 #include <string>
 
 #include "echomq/embedded.h"

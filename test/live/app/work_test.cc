@@ -2,8 +2,8 @@
 // emq work: what a command gets, what its end means to the job, and that it never outlives its
 // worker.
 #include <gtest/gtest.h>
-#include <signal.h>
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -2,12 +2,12 @@
 // The program as the build calls it: exit codes, messages, and files that are left alone when
 // nothing changed.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -76,14 +76,9 @@ TEST(EncodeJob, OptionsSurviveTheirJson) {
     const auto delay = milliseconds(*rc::gen::inRange<std::int64_t>(0, kMaxDelay.count() + 1));
     const auto jitter = *rc::gen::inRange(0, 101) / 100.0;
     switch (*rc::gen::inRange(0, 3)) {
-      case 1:
-        in.backoff = Backoff::fixed(delay, jitter);
-        break;
-      case 2:
-        in.backoff = Backoff::exponential(delay, jitter);
-        break;
-      default:
-        break;
+      case 1: in.backoff = Backoff::fixed(delay, jitter); break;
+      case 2: in.backoff = Backoff::exponential(delay, jitter); break;
+      default: break;
     }
     if (*rc::gen::arbitrary<bool>())
       in.keep_completed = Keep{*rc::gen::inRange<std::int64_t>(-1, 1'000'000),

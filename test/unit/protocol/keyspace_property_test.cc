@@ -52,9 +52,7 @@ ParsedKey any_meaning() {
                                   KeyKind::reserve, KeyKind::migration);
   if (parsed.kind != KeyKind::reserve) parsed.queue = any_queue();
   switch (parsed.kind) {
-    case KeyKind::structure:
-      parsed.structure = *rc::gen::elementOf(kStructures);
-      break;
+    case KeyKind::structure: parsed.structure = *rc::gen::elementOf(kStructures); break;
     case KeyKind::named:
       parsed.named = *rc::gen::elementOf(kNamedWords);
       parsed.name = any_name(registry::kMaxNameBytes);
@@ -63,14 +61,9 @@ ParsedKey any_meaning() {
       parsed.sub = *rc::gen::elementOf(kSubs);
       parsed.id = any_job_id();
       break;
-    case KeyKind::job:
-      parsed.id = any_job_id();
-      break;
-    case KeyKind::reserve:
-      parsed.reserve = *rc::gen::elementOf(kReserves);
-      break;
-    case KeyKind::migration:
-      break;
+    case KeyKind::job: parsed.id = any_job_id(); break;
+    case KeyKind::reserve: parsed.reserve = *rc::gen::elementOf(kReserves); break;
+    case KeyKind::migration: break;
   }
   return parsed;
 }

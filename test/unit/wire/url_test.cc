@@ -77,14 +77,14 @@ INSTANTIATE_TEST_SUITE_P(
         Good{"embedded:///var/lib/emq", embedded("/var/lib/emq")},
         Good{"embedded:/with%20space", embedded("/with space")}));
 
-struct Bad {
+struct BadUrl {
   std::string url;
   std::string_view says;
 
-  friend std::ostream& operator<<(std::ostream& out, const Bad& bad) { return out << bad.url; }
+  friend std::ostream& operator<<(std::ostream& out, const BadUrl& bad) { return out << bad.url; }
 };
 
-class UrlMalformed : public testing::TestWithParam<Bad> {};
+class UrlMalformed : public testing::TestWithParam<BadUrl> {};
 
 TEST_P(UrlMalformed, IsRefusedByItsPart) {
   const auto& [url, says] = GetParam();
@@ -99,34 +99,38 @@ TEST_P(UrlMalformed, IsRefusedByItsPart) {
 INSTANTIATE_TEST_SUITE_P(
     All, UrlMalformed,
     testing::Values(
-        Bad{"", "empty"}, Bad{"localhost", "scheme"}, Bad{"localhost:6379", "scheme"},
-        Bad{"redis:localhost", "scheme"}, Bad{"://host", "scheme"}, Bad{"http://host", "scheme"},
-        Bad{"redis://", "host is missing"}, Bad{"redis:///0", "host is missing"},
-        Bad{"redis://:6379", "host is missing"}, Bad{"redis://:pw@", "host is missing"},
-        Bad{"redis://host:", "port"}, Bad{"redis://host:0", "port"},
-        Bad{"redis://host:65536", "port"}, Bad{"redis://host:-1", "port"},
-        Bad{"redis://host:63 79", "port"}, Bad{"redis://[::1]:x", "port"},
-        Bad{"redis://::1", "host is missing"}, Bad{"redis://fe80::1", "brackets"},
-        Bad{"redis://[::1", "\"]\""}, Bad{"redis://[::1]6379", "after \"]\""},
-        Bad{"redis://[host]", "not an IPv6"}, Bad{"redis://[]", "not an IPv6"},
-        Bad{"redis://ho st", "the host may hold"}, Bad{"redis://h%C3%B6st", "the host may hold"},
-        Bad{"redis://host,other", "the host may hold"}, Bad{"redis://host/x", "database"},
-        Bad{"redis://host/-1", "database"}, Bad{"redis://host/1/2", "database"},
-        Bad{"redis://host/99999999999", "database"},
-        Bad{"redis://host/1?db=2", "nothing may follow"},
-        Bad{"redis://host?db=2", "nothing may follow"}, Bad{"redis://host#1", "nothing may follow"},
-        Bad{"redis://bob@host", "user:password"}, Bad{"redis://@host", "user:password"},
-        Bad{"redis://bob:@host", "empty"}, Bad{"redis://b%zzb:pw@host", "the user has"},
-        Bad{"redis://bob:p%4@host", "the password has"},
-        Bad{"redis://bob:p%00@host", "the password has"}, Bad{"redis://:a/b@host", "%2F"},
-        Bad{"unix://run/emq.sock", "absolute"}, Bad{"unix://", "absolute"},
-        Bad{"unix:///", "absolute"}, Bad{"unix:/run/emq.sock", "scheme"},
-        Bad{"unix:///a?db=x", "database"}, Bad{"unix:///a?", "db=N"}, Bad{"unix:///a?x=1", "db=N"},
-        Bad{"unix:///a?db=1&db=2", "database"}, Bad{"unix:///a#b", "%23"},
-        Bad{"unix:///a%", "the path has"}, Bad{"unix:///a%00", "the path has"},
-        Bad{"unix:///" + std::string(107, 'a'), "108 bytes"}, Bad{"embedded:folder", "absolute"},
-        Bad{"embedded://folder", "absolute"}, Bad{"embedded:////folder", "absolute"},
-        Bad{"embedded:/a%2", "the folder has"}, Bad{"embedded:/a?b", "%3F"}));
+        BadUrl{"", "empty"}, BadUrl{"localhost", "scheme"}, BadUrl{"localhost:6379", "scheme"},
+        BadUrl{"redis:localhost", "scheme"}, BadUrl{"://host", "scheme"},
+        BadUrl{"http://host", "scheme"}, BadUrl{"redis://", "host is missing"},
+        BadUrl{"redis:///0", "host is missing"}, BadUrl{"redis://:6379", "host is missing"},
+        BadUrl{"redis://:pw@", "host is missing"}, BadUrl{"redis://host:", "port"},
+        BadUrl{"redis://host:0", "port"}, BadUrl{"redis://host:65536", "port"},
+        BadUrl{"redis://host:-1", "port"}, BadUrl{"redis://host:63 79", "port"},
+        BadUrl{"redis://[::1]:x", "port"}, BadUrl{"redis://::1", "host is missing"},
+        BadUrl{"redis://fe80::1", "brackets"}, BadUrl{"redis://[::1", "\"]\""},
+        BadUrl{"redis://[::1]6379", "after \"]\""}, BadUrl{"redis://[host]", "not an IPv6"},
+        BadUrl{"redis://[]", "not an IPv6"}, BadUrl{"redis://ho st", "the host may hold"},
+        BadUrl{"redis://h%C3%B6st", "the host may hold"},
+        BadUrl{"redis://host,other", "the host may hold"}, BadUrl{"redis://host/x", "database"},
+        BadUrl{"redis://host/-1", "database"}, BadUrl{"redis://host/1/2", "database"},
+        BadUrl{"redis://host/99999999999", "database"},
+        BadUrl{"redis://host/1?db=2", "nothing may follow"},
+        BadUrl{"redis://host?db=2", "nothing may follow"},
+        BadUrl{"redis://host#1", "nothing may follow"}, BadUrl{"redis://bob@host", "user:password"},
+        BadUrl{"redis://@host", "user:password"}, BadUrl{"redis://bob:@host", "empty"},
+        BadUrl{"redis://b%zzb:pw@host", "the user has"},
+        BadUrl{"redis://bob:p%4@host", "the password has"},
+        BadUrl{"redis://bob:p%00@host", "the password has"}, BadUrl{"redis://:a/b@host", "%2F"},
+        BadUrl{"unix://run/emq.sock", "absolute"}, BadUrl{"unix://", "absolute"},
+        BadUrl{"unix:///", "absolute"}, BadUrl{"unix:/run/emq.sock", "scheme"},
+        BadUrl{"unix:///a?db=x", "database"}, BadUrl{"unix:///a?", "db=N"},
+        BadUrl{"unix:///a?x=1", "db=N"}, BadUrl{"unix:///a?db=1&db=2", "database"},
+        BadUrl{"unix:///a#b", "%23"}, BadUrl{"unix:///a%", "the path has"},
+        BadUrl{"unix:///a%00", "the path has"},
+        BadUrl{"unix:///" + std::string(107, 'a'), "108 bytes"},
+        BadUrl{"embedded:folder", "absolute"}, BadUrl{"embedded://folder", "absolute"},
+        BadUrl{"embedded:////folder", "absolute"}, BadUrl{"embedded:/a%2", "the folder has"},
+        BadUrl{"embedded:/a?b", "%3F"}));
 
 TEST(UrlLimits, TheLongestSocketPathIsAccepted) {
   EXPECT_TRUE(parse_url("unix:///" + std::string(106, 'a')));

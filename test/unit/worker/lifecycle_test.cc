@@ -8,15 +8,15 @@
 namespace echomq {
 namespace {
 
-using Kind = Lifecycle::Action::Kind;
+using ActionKind = Lifecycle::Action::Kind;
 
 // All that the worker wants to do now, in order.
-std::vector<Kind> wishes(Lifecycle& life, std::int64_t now = 0) {
-  std::vector<Kind> kinds;
-  for (auto action = life.next(now); action.kind != Kind::none && kinds.size() < 20;
+std::vector<ActionKind> wishes(Lifecycle& life, std::int64_t now = 0) {
+  std::vector<ActionKind> kinds;
+  for (auto action = life.next(now); action.kind != ActionKind::none && kinds.size() < 20;
        action = life.next(now)) {
     kinds.push_back(action.kind);
-    if (action.kind == Kind::drained) break;
+    if (action.kind == ActionKind::drained) break;
   }
   return kinds;
 }
@@ -25,7 +25,7 @@ struct Connected : ::testing::Test {
   Lifecycle life{2, false};
   Connected() {
     life.connected();
-    EXPECT_EQ(wishes(life), std::vector{Kind::claim});
+    EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
   }
   void nothing_there() { life.claimed(2, 0, 0, 0, true, 0); }
 };
@@ -37,14 +37,14 @@ TEST(Lifecycle, DoesNothingBeforeItIsConnected) {
 
 TEST_F(Connected, BlocksWhenAClaimComesBackShort) {
   life.claimed(2, 1, 0, 0, true, 0);
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
 }
 
 TEST_F(Connected, ClaimsAgainAsSoonAsASlotIsFreeAfterAFullClaim) {
   life.claimed(2, 2, 5, 0, true, 0);
   EXPECT_TRUE(wishes(life).empty()) << "both slots are taken";
   life.slot_freed();
-  EXPECT_EQ(wishes(life), std::vector{Kind::claim});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
 }
 
 TEST_F(Connected, NeverHasTwoClaimsOnTheirWay) {
@@ -55,42 +55,43 @@ TEST_F(Connected, NeverHasTwoClaimsOnTheirWay) {
 TEST_F(Connected, AReasonToLookThatComesDuringAClaimIsNotForgotten) {
   life.look_again();
   nothing_there();
-  EXPECT_EQ(wishes(life), std::vector{Kind::claim}) << "the claim may have been too early to see it";
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim})
+      << "the claim may have been too early to see it";
   nothing_there();
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
 }
 
 TEST_F(Connected, AWakeLeadsToAClaim) {
   nothing_there();
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
   life.woken();
-  EXPECT_EQ(wishes(life), std::vector{Kind::claim});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
 }
 
 TEST_F(Connected, AWakeThatFindsNoFreeSlotGoesBackToTheMarker) {
   life.claimed(2, 1, 0, 0, true, 0);
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
   life.look_again();
-  EXPECT_EQ(wishes(life), std::vector{Kind::claim});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
   life.claimed(1, 1, 0, 0, true, 0);
   life.woken();
-  EXPECT_EQ(wishes(life), std::vector{Kind::put_wake}) << "another worker may have a slot";
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_wake}) << "another worker may have a slot";
 }
 
 TEST_F(Connected, ALostWakeIsMadeGoodWhenTheBlockTimesOut) {
   nothing_there();
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
   life.block_timed_out();
-  EXPECT_EQ(wishes(life), std::vector{Kind::claim});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
 }
 
 TEST_F(Connected, TheTimekeeperPromotesAtItsTimeAndKeepsBlockingUntilThen) {
   nothing_there();
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
   life.became_timekeeper(1'000);
-  EXPECT_EQ(wishes(life, 999), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life, 999), std::vector{ActionKind::block});
   EXPECT_EQ(life.timer_ms(), 1'000);
-  EXPECT_EQ(wishes(life, 1'000), std::vector{Kind::promote});
+  EXPECT_EQ(wishes(life, 1'000), std::vector{ActionKind::promote});
   EXPECT_EQ(life.timer_ms(), 0) << "no second alarm while the promotion is on its way";
   life.promoted(/*more_due=*/false);
   EXPECT_TRUE(wishes(life, 2'000).empty());
@@ -100,9 +101,9 @@ TEST_F(Connected, PromotesAgainWhileMoreIsDue) {
   nothing_there();
   (void)wishes(life);
   life.became_timekeeper(10);
-  EXPECT_EQ(wishes(life, 10), (std::vector{Kind::promote, Kind::block}));
+  EXPECT_EQ(wishes(life, 10), (std::vector{ActionKind::promote, ActionKind::block}));
   life.promoted(/*more_due=*/true);
-  EXPECT_EQ(wishes(life, 10), std::vector{Kind::promote});
+  EXPECT_EQ(wishes(life, 10), std::vector{ActionKind::promote});
 }
 
 TEST_F(Connected, TheEarlierOfTwoTimersCounts) {
@@ -116,7 +117,7 @@ TEST_F(Connected, TheEarlierOfTwoTimersCounts) {
 
 TEST_F(Connected, ADueJobSeenByAClaimIsPromotedWithoutAMarker) {
   life.claimed(2, 0, 0, /*due_ms=*/40, true, /*now_ms=*/50);
-  EXPECT_EQ(wishes(life, 50), (std::vector{Kind::promote, Kind::block}));
+  EXPECT_EQ(wishes(life, 50), (std::vector{ActionKind::promote, ActionKind::block}));
 }
 
 TEST_F(Connected, AFailedPromotionIsTriedAgainLater) {
@@ -124,18 +125,18 @@ TEST_F(Connected, AFailedPromotionIsTriedAgainLater) {
   (void)wishes(life, 50);
   life.promotion_failed(1'050);
   EXPECT_TRUE(wishes(life, 1'049).empty());
-  EXPECT_EQ(wishes(life, 1'050), std::vector{Kind::promote});
+  EXPECT_EQ(wishes(life, 1'050), std::vector{ActionKind::promote});
 }
 
 TEST_F(Connected, APausedQueueIsNotClaimedInALoop) {
   life.claimed(2, 0, /*ready=*/7, 0, true, 0);
   life.claim_gated();
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
 }
 
 TEST_F(Connected, ARefusedClaimIsNotRepeatedByItself) {
   life.claim_failed();
-  EXPECT_EQ(wishes(life), std::vector{Kind::block});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
 }
 
 TEST_F(Connected, StoppingGivesBackTheWakeAndTheTimerThatItTook) {
@@ -145,27 +146,27 @@ TEST_F(Connected, StoppingGivesBackTheWakeAndTheTimerThatItTook) {
   (void)wishes(life, 1);
   life.stop();
   auto action = life.next(1);
-  EXPECT_EQ(action.kind, Kind::put_wake) << "the block that was cut off may have popped one";
+  EXPECT_EQ(action.kind, ActionKind::put_wake) << "the block that was cut off may have popped one";
   action = life.next(1);
-  EXPECT_EQ(action.kind, Kind::put_timer);
+  EXPECT_EQ(action.kind, ActionKind::put_timer);
   EXPECT_EQ(action.due_ms, 5'000);
-  EXPECT_EQ(life.next(9'000).kind, Kind::none) << "a stopped worker starts nothing";
+  EXPECT_EQ(life.next(9'000).kind, ActionKind::none) << "a stopped worker starts nothing";
 }
 
 TEST(Lifecycle, StopsWhenEmptyOnlyOnceNothingWaitsIsDelayedOrActive) {
   Lifecycle life{1, /*stop_when_empty=*/true};
   life.connected();
-  ASSERT_EQ(life.next(0).kind, Kind::claim);
+  ASSERT_EQ(life.next(0).kind, ActionKind::claim);
   life.claimed(1, 0, 0, /*due_ms=*/99, false, 0);
-  EXPECT_EQ(wishes(life), std::vector{Kind::block}) << "one is delayed";
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block}) << "one is delayed";
   life.block_timed_out();
-  ASSERT_EQ(life.next(0).kind, Kind::claim);
+  ASSERT_EQ(life.next(0).kind, ActionKind::claim);
   life.claimed(1, 0, 0, 0, /*anyone_active=*/true, 0);
-  EXPECT_EQ(wishes(life), std::vector{Kind::block}) << "another worker holds one";
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block}) << "another worker holds one";
   life.block_timed_out();
-  ASSERT_EQ(life.next(0).kind, Kind::claim);
+  ASSERT_EQ(life.next(0).kind, ActionKind::claim);
   life.claimed(1, 0, 0, 0, false, 0);
-  EXPECT_EQ(wishes(life), std::vector{Kind::drained});
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::drained});
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace echomq {
 namespace {
 
-using Kind = Settlement::Kind;
 using std::chrono::milliseconds;
 
 std::shared_ptr<RunningJob> job_with(JobOptions options, unsigned attempts_made = 0) {
@@ -26,7 +25,7 @@ Settlement end(const Outcome& outcome, JobOptions options = {}, unsigned attempt
 
 TEST(Settlement, ADoneJobCompletesAndCountsItsAttempt) {
   const auto settlement = end(Outcome::done("result"));
-  EXPECT_EQ(settlement.kind, Kind::complete);
+  EXPECT_EQ(settlement.kind, Settlement::Kind::complete);
   EXPECT_EQ(settlement.text, "result");
   EXPECT_EQ(settlement.attempts_made, 1U);
   EXPECT_EQ(settlement.attempts_started, 3U);
@@ -41,19 +40,20 @@ TEST(Settlement, TheJobsOwnRetentionBeatsTheWorkers) {
 TEST(Settlement, AFailedAttemptIsRetriedWhileAttemptsAreLeft) {
   const JobOptions options{.attempts = 3, .backoff = Backoff::exponential(milliseconds(100))};
   const auto second = end(Outcome::fail("no"), options, 1);
-  EXPECT_EQ(second.kind, Kind::retry);
+  EXPECT_EQ(second.kind, Settlement::Kind::retry);
   EXPECT_EQ(second.delay_ms, 200) << "twice the first delay after the second failure";
   EXPECT_EQ(second.attempts_made, 2U);
-  EXPECT_EQ(end(Outcome::fail("no"), options, 2).kind, Kind::fail) << "the third was the last";
+  EXPECT_EQ(end(Outcome::fail("no"), options, 2).kind, Settlement::Kind::fail)
+      << "the third was the last";
 }
 
 TEST(Settlement, UnrecoverableEndsAtOnce) {
-  EXPECT_EQ(end(Outcome::unrecoverable("never"), {.attempts = 9}).kind, Kind::fail);
+  EXPECT_EQ(end(Outcome::unrecoverable("never"), {.attempts = 9}).kind, Settlement::Kind::fail);
 }
 
 TEST(Settlement, RetryInCostsNoAttempt) {
   const auto settlement = end(Outcome::retry_in(milliseconds(1'500)), {.attempts = 1});
-  EXPECT_EQ(settlement.kind, Kind::retry);
+  EXPECT_EQ(settlement.kind, Settlement::Kind::retry);
   EXPECT_EQ(settlement.delay_ms, 1'500);
   EXPECT_EQ(settlement.attempts_made, 0U);
   EXPECT_EQ(settlement.attempts_started, 3U);
@@ -62,9 +62,9 @@ TEST(Settlement, RetryInCostsNoAttempt) {
 
 TEST(Settlement, AResultOverItsLimitFailsTheJobAndSaysSo) {
   const auto settlement = end(Outcome::done(std::string(kMaxResultBytes + 1, 'x')));
-  EXPECT_EQ(settlement.kind, Kind::fail);
+  EXPECT_EQ(settlement.kind, Settlement::Kind::fail);
   EXPECT_NE(settlement.text.find("262145"), std::string::npos) << settlement.text;
-  EXPECT_EQ(end(Outcome::done(std::string(kMaxResultBytes, 'x'))).kind, Kind::complete);
+  EXPECT_EQ(end(Outcome::done(std::string(kMaxResultBytes, 'x'))).kind, Settlement::Kind::complete);
 }
 
 TEST(Settlement, AReasonIsCutAtItsLimitBetweenCharacters) {
