@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/number.h"
@@ -21,6 +22,7 @@ constexpr unsigned kNodes = 1'024;
 constexpr std::size_t kOffered = 16;  // candidates of the first call; one is nearly always free
 constexpr std::size_t kOfferedMost = 64;
 constexpr std::chrono::milliseconds kFarewell{500};
+constexpr std::string_view kReturned = " -";  // ends the entry of an id that nobody holds
 
 std::string make_owner() {
   std::array<char, 128> host{};
@@ -100,7 +102,8 @@ void NodeHolder::offer_free() {
         for (std::size_t i = 0; i + 1 < reply->items.size(); i += 2) {
           const auto& entry = reply->items[i + 1].text;
           const auto node = to_number<unsigned>(reply->items[i].text);
-          if (entry.find(' ') == std::string::npos || to_number<std::int64_t>(entry) < now)
+          if (entry.find(' ') == std::string::npos || entry.ends_with(kReturned) ||
+              to_number<std::int64_t>(entry) < now)
             continue;
           held[node % kNodes] = true;
           if (holders.size() < 1'000)
@@ -133,6 +136,7 @@ void NodeHolder::offer(const std::vector<unsigned>& candidates, Function<void(Re
                                                   .now = now,
                                                   .until = until,
                                                   .owner = owner_,
+                                                  .keep = true,
                                                   .count = candidates.size()});
   for (const auto node : candidates) call.put_args(scripts::NodeLease::ItemArgs{.node = node});
   client_.call(std::move(call), "{emq}", version,
@@ -159,6 +163,7 @@ void NodeHolder::give_back(Function<void()> then) {
                                                   .now = client_.now_ms(),
                                                   .until = lease_.last_minted_ms(),
                                                   .owner = owner_,
+                                                  .keep = false,
                                                   .count = 1});
   call.put_args(scripts::NodeLease::ItemArgs{.node = lease_.node()});
   lease_.lose();

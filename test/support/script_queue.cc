@@ -349,6 +349,7 @@ Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal)
                                                                     .now = request.now,
                                                                     .until = request.until,
                                                                     .owner = request.owner,
+                                                                    .keep = request.keep,
                                                                     .count = request.nodes.size()});
   for (const auto node : request.nodes) out.put_args(Script::ItemArgs{.node = node});
   return send_call(redis, out, journal);

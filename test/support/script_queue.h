@@ -168,6 +168,7 @@ struct NodeRequest {
   std::int64_t now = 1'800'000'000'000;
   std::int64_t until = 1'800'000'030'000;
   std::string owner = "owner-1";
+  bool keep = true;
   std::vector<unsigned> nodes{1};
   int revision = scripts::kRevision;
 };
