@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "echomq/connection.h"
 #include "echomq/export.h"
 #include "echomq/result.h"
 
@@ -41,6 +42,12 @@ struct ClientOptions {
   // Unbraced v1 queues are looked for under these prefixes when a queue is opened, and refused
   // (ErrorCode::fence). Empty for those who run BullMQ beside EchoMQ on the same server.
   std::vector<std::string> v1_prefixes{"emq", "bull"};
+  // For rediss:// and valkeys://; ignored otherwise.
+  TlsOptions tls{};
+  // Adds that wait for their answer may hold this many bytes in this client; beyond it they are
+  // refused at once with ErrorCode::backpressure. A single larger job is let through on its own. At
+  // least 1 MiB.
+  std::size_t buffer_limit = std::size_t{64} << 20;
   // A fixed node id 0..1023 instead of the first free one; refused while another process holds it.
   std::optional<unsigned> node{};
   // How long the node id is held without a sign of life; renewed every third of it. At least 3 s.
@@ -49,6 +56,9 @@ struct ClientOptions {
   std::string name = "echomq";
   // Where log lines go; nowhere by default. Called on the I/O thread: be short, do not block.
   std::function<void(LogLevel, std::string_view)> log{};
+  // Told of each change of the connection's state; `why` says what went wrong when it went down.
+  // Called on the I/O thread, like `log`.
+  std::function<void(ConnectionState, std::string_view why)> on_state{};
   // Where callbacks of async_ operations run; on the I/O thread by default. Given for example
   // [&](auto task) { asio::post(context, std::move(task)); }
   std::function<void(std::function<void()>)> post{};
@@ -64,6 +74,9 @@ class ECHOMQ_API Client {
   [[nodiscard]] std::string url() const;
   // "7.0.15"; "unknown" where INFO is denied.
   [[nodiscard]] std::string server_version() const;
+  // As it is at this moment. Nothing needs to wait for it: operations wait for the connection
+  // themselves, within their deadline.
+  [[nodiscard]] ConnectionState state() const;
   // The node id that this process holds, 0..1023.
   [[nodiscard]] unsigned node() const;
   // A new id, unique in the deployment: a decimal Snowflake. See echomq/id.h.
@@ -85,12 +98,13 @@ class ECHOMQ_API Client {
 // Connects and proves that the server can be used: reachable, recent enough (7.0), not loading, not
 // evicting, and with a free node id. `url` is one of
 //   redis://[[user]:password@]host[:port][/db]    valkey://... the same
+//   rediss://...                                  valkeys://... the same, through TLS
 //   unix:///path/to/socket[?db=N]
 //   embedded:[/folder]   the private server of that folder: the running one, or else a new one that
 //                        lives as long as the Client. The default folder is
 //                        Embedded::default_dir().
 // Errors: invalid_url, invalid_argument (options), unavailable, timeout, loading, denied,
-// server_too_old, config (evicting), embedded, fence (the deployment is of another version),
+// server_too_old, config (evicting), tls, embedded, fence (the deployment is of another version),
 // nodes_exhausted, unsupported.
 ECHOMQ_API Result<Client> connect(std::string_view url, ClientOptions options = {});
 

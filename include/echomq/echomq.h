@@ -4,6 +4,7 @@
 
 #include "echomq/client.h"
 #include "echomq/codec.h"
+#include "echomq/connection.h"
 #include "echomq/embedded.h"
 #include "echomq/fence.h"
 #include "echomq/id.h"

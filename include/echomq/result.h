@@ -56,6 +56,8 @@ enum class ErrorCode : int {
   full = 18,             // the server is at maxmemory: adds are refused, everything else goes on
   closed = 19,           // the client was closed before the operation was sent
   embedded = 20,         // the embedded server could not be started
+  tls = 21,           // no trusted connection: a certificate was not accepted, or a TLS file is bad
+  backpressure = 22,  // ClientOptions::buffer_limit is reached: nothing was sent, try again later
 
   // The protocol.
   fence = 30,  // the keyspace belongs to another wire or version: see FenceError in fence.h

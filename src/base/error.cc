@@ -22,6 +22,8 @@ std::string_view name(ErrorCode code) noexcept {
     case ErrorCode::full: return "full";
     case ErrorCode::closed: return "closed";
     case ErrorCode::embedded: return "embedded";
+    case ErrorCode::tls: return "tls";
+    case ErrorCode::backpressure: return "backpressure";
     case ErrorCode::fence: return "fence";
     case ErrorCode::nodes_exhausted: return "nodes_exhausted";
     case ErrorCode::wrong_type: return "wrong_type";

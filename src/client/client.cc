@@ -18,6 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::size_t kLeastBuffer = std::size_t{1} << 20;
+
 Error bad(const char* option, const std::string& value, const char* expected) {
   return {ErrorCode::invalid_argument,
           std::string(option) + " is " + value + "; expected " + expected,
@@ -33,6 +35,8 @@ Result<void> check(const ClientOptions& options) {
                "1 millisecond or more");
   if (options.data_limit > kMaxDataBytes)
     return bad("data_limit", std::to_string(options.data_limit), "at most 67108864 (64 MiB)");
+  if (options.buffer_limit < kLeastBuffer)
+    return bad("buffer_limit", std::to_string(options.buffer_limit), "1048576 (1 MiB) or more");
   if (options.node && *options.node > 1'023)
     return bad("node", std::to_string(*options.node), "0 to 1023");
   if (options.node_lease < milliseconds(3'000))
@@ -49,6 +53,7 @@ Result<void> check(const ClientOptions& options) {
 
 std::string Client::url() const { return wire::to_string(core_->endpoint()); }
 std::string Client::server_version() const { return core_->server_version(); }
+ConnectionState Client::state() const { return core_->state(); }
 unsigned Client::node() const { return core_->node(); }
 std::int64_t Client::server_time_ms() const { return core_->now_ms(); }
 void Client::close() { core_->close(); }

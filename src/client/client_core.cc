@@ -20,20 +20,28 @@ using std::chrono::milliseconds;
 bool is_final(ErrorCode code) {
   return code == ErrorCode::denied || code == ErrorCode::server_too_old ||
          code == ErrorCode::config || code == ErrorCode::invalid_url ||
-         code == ErrorCode::server_error;
+         code == ErrorCode::server_error || code == ErrorCode::tls;
 }
 
 }  // namespace
 
-ClientCore::ClientCore(wire::Endpoint endpoint, ClientOptions options)
+ClientCore::ClientCore(wire::Endpoint endpoint, ClientOptions options,
+                       std::shared_ptr<wire::TlsContext> tls)
     : endpoint_(std::move(endpoint)),
       options_(std::move(options)),
+      tls_(std::move(tls)),
       loop_(std::make_shared<wire::Loop>()),
       node_(*this) {}
 
 Result<std::shared_ptr<ClientCore>> ClientCore::connect(wire::Endpoint endpoint,
                                                         ClientOptions options) {
-  auto core = std::make_shared<ClientCore>(std::move(endpoint), std::move(options));
+  std::shared_ptr<wire::TlsContext> tls;
+  if (endpoint.tls) {
+    auto made = wire::TlsContext::make(options.tls, endpoint.host);
+    if (!made) return made.error();
+    tls = *std::move(made);
+  }
+  auto core = std::make_shared<ClientCore>(std::move(endpoint), std::move(options), std::move(tls));
   auto connected = core->wait_for<bool>([core](Function<void(Result<bool>)> done) {
     core->start([done = std::move(done)](Result<void> result) mutable {
       if (result)
@@ -54,6 +62,12 @@ void ClientCore::start(Function<void(Result<void>)> connected) {
   };
   main_->on_down = [weak = weak_from_this()](const Error& why) {
     if (auto self = weak.lock()) self->went_down(why);
+  };
+  main_->on_state = [weak = weak_from_this()](ConnectionState state, const std::string& why) {
+    auto self = weak.lock();
+    if (!self) return;
+    self->state_ = state;
+    if (self->options_.on_state) self->options_.on_state(state, why);
   };
   start_deadline_ = loop_->after(options_.connect_timeout, [weak = weak_from_this()] {
     auto self = weak.lock();
@@ -82,6 +96,7 @@ void ClientCore::finish_start(Result<void> result) {
 
 void ClientCore::ready(const wire::ServerInfo& info) {
   ++contact_;
+  kill_denied_ = info.kill_denied;
   {
     const std::lock_guard lock(mutex_);
     if (info.run_id != run_id_) clock_.reset();
@@ -199,6 +214,14 @@ void ClientCore::run_callback(Task task) const {
   options_.post([shared] { (*shared)(); });
 }
 
+// One that is larger than the limit goes through when it is alone.
+bool ClientCore::take_buffer(std::size_t bytes) {
+  const auto before = buffered_.fetch_add(bytes);
+  if (before == 0 || before + bytes <= options_.buffer_limit) return true;
+  buffered_ -= bytes;
+  return false;
+}
+
 std::shared_ptr<void> ClientCore::shared_by_name(
     std::string_view name, const std::function<std::shared_ptr<void>()>& make) {
   const std::lock_guard lock(mutex_);
@@ -241,7 +264,8 @@ std::shared_ptr<wire::Connection> ClientCore::make_lane(const std::string& purpo
   return wire::Connection::make(*loop_, {.endpoint = endpoint_,
                                          .client_name = options_.name + purpose,
                                          .connect_timeout = options_.connect_timeout,
-                                         .allow_eviction = options_.allow_eviction});
+                                         .allow_eviction = options_.allow_eviction,
+                                         .tls = tls_});
 }
 
 std::shared_ptr<ClientCore::Hook> ClientCore::on_reconnect(Hook hook) {

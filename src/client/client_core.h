@@ -38,13 +38,14 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   static Result<std::shared_ptr<ClientCore>> connect(wire::Endpoint endpoint,
                                                      ClientOptions options);
 
-  ClientCore(wire::Endpoint endpoint, ClientOptions options);
+  ClientCore(wire::Endpoint endpoint, ClientOptions options, std::shared_ptr<wire::TlsContext> tls);
   ~ClientCore();
 
   void close();
   [[nodiscard]] const ClientOptions& options() const { return options_; }
   [[nodiscard]] const wire::Endpoint& endpoint() const { return endpoint_; }
   [[nodiscard]] std::string server_version() const;
+  [[nodiscard]] ConnectionState state() const { return state_; }
   [[nodiscard]] unsigned node() const { return node_.id(); }
   // By the server's clock, as estimated from its TIME.
   [[nodiscard]] std::int64_t now_ms() const;
@@ -55,6 +56,11 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   // of one queue share their core by it.
   std::shared_ptr<void> shared_by_name(std::string_view name,
                                        const std::function<std::shared_ptr<void>()>& make);
+
+  // Room for an add that nobody waits for, within ClientOptions::buffer_limit; given back with its
+  // answer.
+  [[nodiscard]] bool take_buffer(std::size_t bytes);
+  void give_buffer(std::size_t bytes) { buffered_ -= bytes; }
 
   [[nodiscard]] wire::Loop& loop() { return *loop_; }
   // Starts `begin` on the loop and waits for what it answers. Not from the loop itself.
@@ -79,6 +85,8 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   // (loop) This process's node id, and what it allows.
   [[nodiscard]] NodeHolder& node_holder() { return node_; }
   [[nodiscard]] NodeLease& node_lease() { return node_.lease(); }
+  // (loop) Whether commands of a lost connection may still run, because nobody may end it.
+  [[nodiscard]] bool kill_denied() const { return kill_denied_; }
   // (loop) Unchanged while the contact with one server run was unbroken.
   [[nodiscard]] std::uint64_t contact() const { return contact_; }
   [[nodiscard]] bool connected() const { return main_ && main_->ready(); }
@@ -104,6 +112,7 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
 
   wire::Endpoint endpoint_;
   ClientOptions options_;
+  std::shared_ptr<wire::TlsContext> tls_;
   std::optional<Embedded> embedded_;
   std::shared_ptr<wire::Loop> loop_;
   std::shared_ptr<wire::Connection> main_;
@@ -112,6 +121,9 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::shared_ptr<wire::Loop::Timer> tick_;
   std::optional<Error> start_problem_;
   bool closed_ = false;
+  std::atomic<ConnectionState> state_{ConnectionState::connecting};
+  bool kill_denied_ = false;
+  std::atomic<std::size_t> buffered_{0};
 
   mutable std::mutex mutex_;  // guards version_, run_id_, by_name_
   std::string version_ = "unknown";

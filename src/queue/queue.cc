@@ -8,6 +8,16 @@
 #include "queue/queue_core.h"
 
 namespace echomq::inline v2 {
+namespace {
+
+Error buffer_full(std::size_t limit) {
+  return {ErrorCode::backpressure,
+          "adds that wait for their answer hold " + std::to_string(limit) +
+              " bytes (ClientOptions::buffer_limit); wait for some of them, then try again",
+          {{"expected", "less than " + std::to_string(limit) + " bytes in flight"}}};
+}
+
+}  // namespace
 
 RawQueue::RawQueue(const Client& client, std::string_view name)
     : core_(QueueCore::of(client.core(), name)) {}
@@ -22,6 +32,8 @@ void RawQueue::async_add(std::string data, const JobOptions& options, AddCallbac
   if (core_->name_error()) return done(*core_->name_error());
   auto job = job::encode_job(std::move(data), options, core_->client()->options().data_limit);
   if (!job) return done(job.error());
+  if (!core_->client()->take_buffer(job->bytes()))
+    return done(buffer_full(core_->client()->options().buffer_limit));
   core_->add(*std::move(job), std::move(done));
 }
 

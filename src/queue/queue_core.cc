@@ -299,6 +299,7 @@ void QueueCore::refuse(std::vector<PendingAdd>& adds, const Error& why) {
 
 void QueueCore::answer(PendingAdd& add, Result<std::string> result) const {
   if (add.direct) return add.done(std::move(result));
+  client_->give_buffer(add.job.bytes());
   client_->run_callback([done = std::move(add.done), result = std::move(result)]() mutable {
     done(std::move(result));
   });

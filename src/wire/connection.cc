@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "wire/connection.h"
 
-#include "wire/asio_throw.h"
-
 #include <algorithm>
 #include <array>
-#include <asio/buffer.hpp>
-#include <asio/connect.hpp>
-#include <asio/generic/stream_protocol.hpp>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/local/stream_protocol.hpp>
-#include <asio/write.hpp>
 #include <deque>
 #include <random>
 #include <utility>
 
 #include "base/clock.h"
+#include "wire/stream.h"
 
 namespace echomq::inline v2::wire {
 namespace {
 
 using std::chrono::milliseconds;
-using Socket = asio::generic::stream_protocol::socket;
 
 constexpr milliseconds kBackoffFirst{50};
 constexpr milliseconds kBackoffMost{2'000};
@@ -32,19 +23,17 @@ class StreamConnection final : public Connection,
                                public std::enable_shared_from_this<StreamConnection> {
  public:
   StreamConnection(Loop& loop, ConnectionOptions options)
-      : loop_(loop),
-        options_(std::move(options)),
-        resolver_(loop.context()),
-        random_(std::random_device{}()) {}
+      : loop_(loop), options_(std::move(options)), random_(std::random_device{}()) {}
 
   void start() override { connect(); }
 
   void close() override {
     if (state_ == State::closed) return;
-    state_ = State::closed;
+    enter(State::closed);
     on_ready = nullptr;
     on_down = nullptr;
-    shut_socket();
+    on_state = nullptr;
+    shut_stream();
     if (retry_) retry_->cancel();
     if (deadlines_) deadlines_->cancel();
     fail_written({ErrorCode::connection_lost,
@@ -90,79 +79,65 @@ class StreamConnection final : public Connection,
     Answer answer;  // empty once it has given up: the reply is still owed by the socket
   };
 
+  void enter(State state, const std::string& why = "") {
+    state_ = state;
+    if (!on_state) return;
+    on_state(state == State::ready         ? ConnectionState::ready
+             : state == State::backing_off ? ConnectionState::down
+             : state == State::closed      ? ConnectionState::closed
+                                           : ConnectionState::connecting,
+             why);
+  }
+
   static Error closed_error() {
     return {ErrorCode::closed, "the client was closed before the command was sent", {}};
   }
 
   void connect() {
-    state_ = State::connecting;
+    enter(State::connecting);
     ++generation_;
     const auto generation = generation_;
-    socket_ = std::make_shared<Socket>(loop_.context());
+    stream_ = Stream::make(loop_, options_.endpoint, options_.tls);
     attempt_ = loop_.after(options_.connect_timeout, [self = shared_from_this(), generation] {
       if (self->generation_ == generation &&
           (self->state_ == State::connecting || self->state_ == State::greeting))
         self->down(self->unavailable("no answer within the connect timeout"));
     });
-    if (options_.endpoint.unix_socket) {
-      connect_to(asio::local::stream_protocol::endpoint(options_.endpoint.path), generation);
-      return;
-    }
-    resolver_.async_resolve(
-        options_.endpoint.host, std::to_string(options_.endpoint.port),
-        [self = shared_from_this(), generation](std::error_code error, auto found) {
-          if (self->generation_ != generation || self->state_ != State::connecting) return;
-          if (error) return self->down(self->unavailable(error.message()));
-          self->candidates_.assign(found.begin(), found.end());
-          self->connect_next(generation);
-        });
-  }
-
-  // A name may stand for several addresses: one after the other.
-  void connect_next(std::uint64_t generation) {
-    const auto endpoint = candidates_.front().endpoint();
-    candidates_.pop_front();
-    connect_to(endpoint, generation);
-  }
-
-  void connect_to(const Socket::endpoint_type& endpoint, std::uint64_t generation) {
-    socket_->async_connect(
-        endpoint, [self = shared_from_this(), generation](std::error_code error) {
-          if (self->generation_ != generation || self->state_ != State::connecting) return;
-          if (error && !self->candidates_.empty()) {
-            self->socket_ = std::make_shared<Socket>(self->loop_.context());
-            return self->connect_next(generation);
-          }
-          if (error) return self->down(self->unavailable(error.message()));
-          self->greet();
-        });
+    stream_->connect([self = shared_from_this(), generation](Result<void> connected) {
+      if (self->generation_ != generation || self->state_ != State::connecting) return;
+      if (connected) return self->greet();
+      const auto& why = connected.error();
+      self->down(why.code == ErrorCode::tls ? self->untrusted(why.detail)
+                                            : self->unavailable(why.detail));
+    });
   }
 
   void greet() {
     state_ = State::greeting;
-    candidates_.clear();
-    if (!options_.endpoint.unix_socket) {
-      std::error_code ignored;
-      socket_->set_option(asio::ip::tcp::no_delay(true), ignored);
-      socket_->set_option(asio::socket_base::keep_alive(true), ignored);
-    }
     parser_ = RespParser();
-    greetings_.clear();
-    auto hello = handshake(options_.endpoint, options_.client_name, client_id_);
-    greetings_expected_ = hello.replies;
-    out_ = std::move(hello.bytes);
-    flush();
+    say_hello();
     read();
+  }
+
+  void say_hello() {
+    greetings_.clear();
+    hello_ = handshake(options_.endpoint, options_.client_name, client_id_, resp2_);
+    out_ += hello_.bytes;
+    flush();
   }
 
   void greeted(Reply reply) {
     greetings_.push_back(std::move(reply));
-    if (greetings_.size() < greetings_expected_) return;
-    auto info = judge_handshake(greetings_, options_.allow_eviction);
+    if (greetings_.size() < hello_.said.size()) return;
+    if (!resp2_ && lacks_hello(greetings_.front().text)) {
+      resp2_ = true;
+      return say_hello();
+    }
+    auto info = judge_handshake(hello_, greetings_, options_.allow_eviction);
     greetings_.clear();
     if (!info) return down(info.error());
     client_id_ = info->client_id;
-    state_ = State::ready;
+    enter(State::ready);
     failures_ = 0;
     attempt_->cancel();
     if (on_ready) on_ready(*info);
@@ -187,35 +162,37 @@ class StreamConnection final : public Connection,
   void flush() {
     if (writing_ || out_.empty() || (state_ != State::ready && state_ != State::greeting)) return;
     writing_ = true;
-    auto bytes = std::make_shared<std::string>(std::move(out_));
+    auto bytes = std::move(out_);
     out_.clear();
-    asio::async_write(*socket_, asio::buffer(*bytes),
-                      [self = shared_from_this(), bytes, socket = socket_,
-                       generation = generation_](std::error_code error, std::size_t) {
-                        if (self->generation_ != generation || self->socket_ != socket) return;
-                        self->writing_ = false;
-                        if (error) return self->down(self->lost(error.message()));
-                        self->flush();
-                      });
+    stream_->write(std::move(bytes), [self = shared_from_this(), generation = generation_](
+                                         std::error_code error, std::size_t) {
+      if (!self->current(generation)) return;
+      self->writing_ = false;
+      if (error) return self->down(self->lost(error));
+      self->flush();
+    });
   }
 
   void read() {
-    socket_->async_read_some(asio::buffer(input_),
-                             [self = shared_from_this(), socket = socket_,
-                              generation = generation_](std::error_code error, std::size_t size) {
-                               if (self->generation_ != generation || self->socket_ != socket)
-                                 return;
-                               if (error) return self->down(self->lost(error.message()));
-                               self->last_heard_ = monotonic_ms();
-                               self->parser_.feed({self->input_.data(), size});
-                               self->take_replies(generation);
-                               if (self->generation_ == generation && self->socket_ == socket)
-                                 self->read();
-                             });
+    stream_->read_some(input_.data(), input_.size(),
+                       [self = shared_from_this(), generation = generation_](std::error_code error,
+                                                                             std::size_t size) {
+                         if (!self->current(generation)) return;
+                         if (error) return self->down(self->lost(error));
+                         self->last_heard_ = monotonic_ms();
+                         self->parser_.feed({self->input_.data(), size});
+                         self->take_replies(generation);
+                         if (self->current(generation)) self->read();
+                       });
+  }
+
+  // Whether an answer of the stream of that generation still concerns us.
+  [[nodiscard]] bool current(std::uint64_t generation) const {
+    return generation_ == generation && stream_ != nullptr;
   }
 
   void take_replies(std::uint64_t generation) {
-    while (generation_ == generation && socket_) {
+    while (current(generation)) {
       auto next = parser_.next();
       if (!next) return down(lost(next.error().detail));
       if (!*next) return;
@@ -237,9 +214,9 @@ class StreamConnection final : public Connection,
   // waits.
   void down(const Error& why) {
     if (state_ == State::closed || state_ == State::backing_off) return;
-    state_ = State::backing_off;
+    enter(State::backing_off, why.detail);
     last_problem_ = why;
-    shut_socket();
+    shut_stream();
     if (attempt_) attempt_->cancel();
     retry_ = loop_.after(next_backoff(), [self = shared_from_this()] {
       if (self->state_ == State::backing_off) self->connect();
@@ -249,14 +226,8 @@ class StreamConnection final : public Connection,
     if (on_down) on_down(why);
   }
 
-  void shut_socket() {
-    if (socket_) {
-      std::error_code ignored;
-      socket_->close(ignored);
-      socket_.reset();
-    }
-    resolver_.cancel();
-    candidates_.clear();
+  void shut_stream() {
+    if (stream_) std::exchange(stream_, nullptr)->close();
     writing_ = false;
     out_.clear();
   }
@@ -324,6 +295,18 @@ class StreamConnection final : public Connection,
     return {ErrorCode::unavailable, detail, {{"url", to_string(options_.endpoint)}}};
   }
 
+  // A server that asks for a certificate and gets none says so in the middle of the greeting.
+  Error lost(const std::error_code& error) const {
+    if (state_ == State::greeting && is_tls_error(error)) return untrusted(error.message());
+    return lost(error.message());
+  }
+
+  Error untrusted(const std::string& why) const {
+    return {ErrorCode::tls,
+            "no trusted connection to " + to_string(options_.endpoint) + ": " + why,
+            {{"url", to_string(options_.endpoint)}}};
+  }
+
   Error lost(const std::string& why) const {
     return {ErrorCode::connection_lost,
             "lost the connection to " + to_string(options_.endpoint) + ": " + why,
@@ -332,9 +315,7 @@ class StreamConnection final : public Connection,
 
   Loop& loop_;
   ConnectionOptions options_;
-  asio::ip::tcp::resolver resolver_;
-  std::deque<asio::ip::tcp::resolver::results_type::value_type> candidates_;
-  std::shared_ptr<Socket> socket_;
+  std::shared_ptr<Stream> stream_;
   State state_ = State::idle;
   std::uint64_t generation_ = 0;
   std::int64_t client_id_ = 0;
@@ -353,7 +334,8 @@ class StreamConnection final : public Connection,
   std::array<char, 65'536> input_{};
   RespParser parser_;
   std::vector<Reply> greetings_;
-  std::size_t greetings_expected_ = 0;
+  Handshake hello_;
+  bool resp2_ = false;  // this server, or what stands before it, has no HELLO
   milliseconds last_heard_{0};
   std::optional<Error> last_problem_;
 };

@@ -20,10 +20,12 @@
 #include <string>
 
 #include "base/function.h"
+#include "echomq/connection.h"
 #include "echomq/result.h"
 #include "wire/handshake.h"
 #include "wire/loop.h"
 #include "wire/resp.h"
+#include "wire/tls.h"
 #include "wire/url.h"
 
 namespace echomq::inline v2::wire {
@@ -33,6 +35,7 @@ struct ConnectionOptions {
   std::string client_name = "echomq";
   std::chrono::milliseconds connect_timeout{2'000};  // of one attempt
   bool allow_eviction = false;
+  std::shared_ptr<TlsContext> tls{};  // empty: plain
 };
 
 using Answer = Function<void(Result<Reply>)>;
@@ -46,6 +49,8 @@ class Connection {
   Function<void(const ServerInfo&)> on_ready;
   // Called each time that an attempt to connect failed or a socket died.
   Function<void(const Error&)> on_down;
+  // Called at each change of state, with the reason when it went down.
+  Function<void(ConnectionState, const std::string&)> on_state;
 
   virtual void start() = 0;
   // Ends it: what waits answers `closed`, what was written `connection_lost`. No hook is called any

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kLongestSocketPath = sizeof(sockaddr_un::sun_path) - 1;
 constexpr std::size_t kShownBytes = 200;
 constexpr std::string_view kForms =
-    "redis://[[user]:password@]host[:port][/db], unix:///path/to/socket[?db=N] or "
+    "redis://[[user]:password@]host[:port][/db], rediss://... for TLS, "
+    "unix:///path/to/socket[?db=N] or "
     "embedded:[/folder]";
 
 // The URL as a message may show it: all that can be part of a password is left out. With an "@"
@@ -172,8 +173,9 @@ std::optional<std::string> read_address(std::string_view address, Endpoint& out)
   return std::nullopt;
 }
 
-Result<Endpoint> parse_redis(std::string_view url, std::string_view rest) {
+Result<Endpoint> parse_redis(std::string_view url, std::string_view rest, bool tls) {
   Endpoint out;
+  out.tls = tls;
   const auto end = std::min(rest.find_first_of("/?#"), rest.size());
   auto authority = rest.substr(0, end);
   auto tail = rest.substr(end);
@@ -250,14 +252,14 @@ Result<Endpoint> parse_url(std::string_view url) {
   if (colon == std::string_view::npos || !url.substr(colon).starts_with("://"))
     return invalid(url, "it does not begin with a scheme, as in redis://localhost:6379");
   const auto rest = url.substr(colon + 3);
-  if (scheme == "redis" || scheme == "valkey") return parse_redis(url, rest);
+  if (scheme == "redis" || scheme == "valkey") return parse_redis(url, rest, /*tls=*/false);
   if (scheme == "unix") return parse_unix(url, rest);
-  if (scheme == "rediss" || scheme == "valkeys") return unsupported(url, scheme, "TLS");
+  if (scheme == "rediss" || scheme == "valkeys") return parse_redis(url, rest, /*tls=*/true);
   if (scheme == "redis+sentinel" || scheme == "valkey+sentinel")
     return unsupported(url, scheme, "finding a server through Sentinel");
   if (scheme == "redis+cluster" || scheme == "valkey+cluster")
     return unsupported(url, scheme, "a cluster of several nodes");
-  return invalid(url, "its scheme is not redis, valkey, unix or embedded");
+  return invalid(url, "its scheme is not redis, rediss, valkey, valkeys, unix or embedded");
 }
 
 std::string to_string(const Endpoint& endpoint) {

@@ -2,6 +2,7 @@
 // Where a server is, and the URL that says so.
 //
 //   redis://[[user]:password@]host[:port][/db]    valkey://... is the same
+//   rediss://...                                  valkeys://..., through TLS
 //   unix:///path/to/socket[?db=N]
 //   embedded:[/folder]                            the private server of that folder
 //
@@ -33,7 +34,7 @@ struct Endpoint {
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
-// Errors: invalid_url, naming the part that is wrong; unsupported for TLS, sentinel and cluster.
+// Errors: invalid_url, naming the part that is wrong; unsupported for sentinel and cluster.
 // Neither ever quotes a password, nor what could be one: a URL that lacks its "@host" has it in the
 // port's place.
 Result<Endpoint> parse_url(std::string_view url);

@@ -27,8 +27,12 @@ Reply info(const std::string& version, const std::string& policy = "noeviction",
               "\r\nmaxmemory_policy:" + policy + "\r\n");
 }
 
+Result<ServerInfo> judge(const std::vector<Reply>& replies, bool allow_eviction = false) {
+  return judge_handshake(handshake({}, "me", 0, /*resp2=*/false), replies, allow_eviction);
+}
+
 TEST(Handshake, ASaneServerIsAccepted) {
-  const auto server = judge_handshake({hello(), info("7.0.15")}, false);
+  const auto server = judge({hello(), info("7.0.15")});
   ASSERT_TRUE(server);
   EXPECT_EQ(server->version, "7.0.15");
   EXPECT_EQ(server->run_id, "abc");
@@ -36,44 +40,41 @@ TEST(Handshake, ASaneServerIsAccepted) {
 }
 
 TEST(Handshake, RefusesServersBefore70ByVersion) {
-  const auto server = judge_handshake({hello(), info("6.2.14")}, false);
+  const auto server = judge({hello(), info("6.2.14")});
   ASSERT_FALSE(server);
   EXPECT_EQ(server.error().code, ErrorCode::server_too_old);
   EXPECT_EQ(*server.error().field("found"), "6.2.14");
 }
 
 TEST(Handshake, RefusesServersWithoutHello) {
-  const auto server = judge_handshake(
-      {text("ERR unknown command `HELLO`", Reply::Kind::error), info("5.0.7")}, false);
+  const auto server =
+      judge({text("ERR unknown command `HELLO`", Reply::Kind::error), info("5.0.7")});
   ASSERT_FALSE(server);
   EXPECT_EQ(server.error().code, ErrorCode::server_too_old);
   EXPECT_EQ(*server.error().field("found"), "5.0.7");
 }
 
 TEST(Handshake, AnEvictingServerWouldLoseJobs) {
-  const auto server = judge_handshake({hello(), info("7.0.15", "allkeys-lru")}, false);
+  const auto server = judge({hello(), info("7.0.15", "allkeys-lru")});
   ASSERT_FALSE(server);
   EXPECT_EQ(server.error().code, ErrorCode::config);
   EXPECT_EQ(*server.error().field("found"), "allkeys-lru");
-  EXPECT_TRUE(judge_handshake({hello(), info("7.0.15", "allkeys-lru")}, true));
+  EXPECT_TRUE(judge({hello(), info("7.0.15", "allkeys-lru")}, true));
 }
 
 TEST(Handshake, WhatAnAclHidesIsUnknownNotAFailure) {
-  const auto server = judge_handshake({hello(), text("NOPERM no", Reply::Kind::error)}, false);
+  const auto server = judge({hello(), text("NOPERM no", Reply::Kind::error)});
   ASSERT_TRUE(server);
   EXPECT_EQ(server->maxmemory_policy, "unknown");
   EXPECT_EQ(server->version, "7.0.15") << "HELLO tells it too";
 }
 
 TEST(Handshake, ALoadingServerIsToldApart) {
-  EXPECT_EQ(judge_handshake({hello(), info("7.0.15", "noeviction", "1")}, false).error().code,
-            ErrorCode::loading);
+  EXPECT_EQ(judge({hello(), info("7.0.15", "noeviction", "1")}).error().code, ErrorCode::loading);
 }
 
 TEST(Handshake, AWrongPasswordIsDenied) {
-  EXPECT_EQ(judge_handshake({text("WRONGPASS invalid", Reply::Kind::error), info("7.0.15")}, false)
-                .error()
-                .code,
+  EXPECT_EQ(judge({text("WRONGPASS invalid", Reply::Kind::error), info("7.0.15")}).error().code,
             ErrorCode::denied);
 }
 
@@ -81,12 +82,71 @@ TEST(Handshake, KillsTheConnectionBeforeAndSelectsTheDatabase) {
   Endpoint endpoint;
   endpoint.db = 3;
   endpoint.password = "secret";
-  const auto said = handshake(endpoint, "me", 17);
-  EXPECT_EQ(said.replies, 4U);
-  EXPECT_NE(said.bytes.find("AUTH\r\n$7\r\ndefault\r\n$6\r\nsecret"), std::string::npos);
-  EXPECT_NE(said.bytes.find("SELECT\r\n$1\r\n3"), std::string::npos);
-  EXPECT_NE(said.bytes.find("KILL\r\n$2\r\nID\r\n$2\r\n17"), std::string::npos);
-  EXPECT_EQ(handshake(Endpoint{}, "me", 0).replies, 2U);
+  const auto greeting = handshake(endpoint, "me", 17, /*resp2=*/false);
+  EXPECT_EQ(greeting.said.size(), 4U);
+  EXPECT_NE(greeting.bytes.find("AUTH\r\n$7\r\ndefault\r\n$6\r\nsecret"), std::string::npos);
+  EXPECT_NE(greeting.bytes.find("SELECT\r\n$1\r\n3"), std::string::npos);
+  EXPECT_NE(greeting.bytes.find("KILL\r\n$2\r\nID\r\n$2\r\n17"), std::string::npos);
+  EXPECT_EQ(handshake(Endpoint{}, "me", 0, /*resp2=*/false).said.size(), 2U);
+}
+
+// ---- RESP2 ----
+
+Reply integer(std::int64_t value) { return Reply{.kind = Reply::Kind::integer, .integer = value}; }
+Reply refusal(std::string value) { return text(std::move(value), Reply::Kind::error); }
+
+TEST(HandshakeResp2, IsSaidToServersThatHaveNoHello) {
+  EXPECT_TRUE(lacks_hello("ERR unknown command 'HELLO', with args beginning with: '3'"));
+  EXPECT_TRUE(lacks_hello("NOPROTO unsupported protocol version"));
+  EXPECT_FALSE(lacks_hello("WRONGPASS invalid username-password pair"));
+  EXPECT_FALSE(lacks_hello("LOADING Redis is loading the dataset in memory"));
+}
+
+TEST(HandshakeResp2, SaysTheSameInSingleCommands) {
+  Endpoint endpoint;
+  endpoint.db = 3;
+  endpoint.user = "worker";
+  endpoint.password = "secret";
+  const auto greeting = handshake(endpoint, "me", 17, /*resp2=*/true);
+  EXPECT_EQ(greeting.bytes.find("HELLO"), std::string::npos);
+  EXPECT_TRUE(greeting.bytes.starts_with("*3\r\n$4\r\nAUTH\r\n$6\r\nworker\r\n$6\r\nsecret\r\n"));
+  EXPECT_NE(greeting.bytes.find("SETNAME\r\n$2\r\nme"), std::string::npos);
+  const auto server = judge_handshake(
+      greeting, {text("OK"), integer(42), text("OK"), info("7.0.15"), text("OK"), integer(1)},
+      false);
+  ASSERT_TRUE(server) << server.error().message();
+  EXPECT_EQ(server->client_id, 42);
+  EXPECT_EQ(server->version, "7.0.15");
+}
+
+TEST(HandshakeResp2, AMissingLoginIsDenied) {
+  const auto greeting = handshake({}, "me", 0, /*resp2=*/true);
+  const auto no = refusal("NOAUTH Authentication required.");
+  EXPECT_EQ(judge_handshake(greeting, {no, no, no}, false).error().code, ErrorCode::denied);
+}
+
+TEST(HandshakeResp2, AWrongPasswordIsDenied) {
+  Endpoint endpoint;
+  endpoint.password = "wrong";
+  const auto greeting = handshake(endpoint, "me", 0, /*resp2=*/true);
+  EXPECT_EQ(judge_handshake(greeting,
+                            {refusal("ERR AUTH <password> called without any password configured"),
+                             integer(1), text("OK"), info("7.0.15")},
+                            false)
+                .error()
+                .code,
+            ErrorCode::denied);
+}
+
+TEST(Handshake, TellsWhenTheConnectionBeforeCouldNotBeKilled) {
+  const auto greeting = handshake({}, "me", 17, /*resp2=*/false);
+  const auto with = [&](Reply kill) {
+    return judge_handshake(greeting, {hello(), info("7.0.15"), std::move(kill)}, false)
+        ->kill_denied;
+  };
+  EXPECT_TRUE(with(refusal("NOPERM this user has no permissions to run 'client|kill'")));
+  EXPECT_FALSE(with(refusal("ERR No such client"))) << "it is gone by itself";
+  EXPECT_FALSE(with(integer(1)));
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ Endpoint login(std::string_view user, std::string_view password) {
   out.password = password;
   return out;
 }
+Endpoint with_tls(Endpoint endpoint) {
+  endpoint.tls = true;
+  return endpoint;
+}
 Endpoint unix_at(std::string_view path, int db = 0) {
   Endpoint out;
   out.unix_socket = true;
@@ -69,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Good{"redis://bob:a:b@host", login("bob", "a:b")},
         Good{"redis://bob:p@ss@host", login("bob", "p@ss")},
         Good{"redis://b%6Fb:%2F%3f%23%40%25@host", login("bob", "/?#@%")},
+        Good{"rediss://host:7000", with_tls(tcp("host", 7000))},
+        Good{"valkeys://bob:secret@host", with_tls(login("bob", "secret"))},
         Good{"unix:///run/emq.sock", unix_at("/run/emq.sock")},
         Good{"unix:///run/emq.sock?db=3", unix_at("/run/emq.sock", 3)},
         Good{"unix:///tmp/a@b:c/s%20%3F", unix_at("/tmp/a@b:c/s ?")},
@@ -145,8 +151,6 @@ TEST(UrlUnsupported, WhatComesLaterIsNamed) {
     EXPECT_NE(got.error().detail.find("not offered yet"), std::string::npos) << got.error().detail;
     EXPECT_EQ(got.error().message().find("hush"), std::string::npos) << got.error().message();
   };
-  refused("rediss://bob:hush@host", "TLS");
-  refused("valkeys://host", "TLS");
   refused("redis+sentinel://:hush@host/main", "Sentinel");
   refused("redis+cluster://host", "cluster");
 }
@@ -179,6 +183,7 @@ TEST(UrlText, LeavesThePasswordOut) {
   EXPECT_EQ(to_string(*parse_url("valkey://[fe80::1%25eth0]:1")), "redis://[fe80::1%25eth0]:1");
   EXPECT_EQ(to_string(*parse_url("unix:///a%20b?db=1")), "unix:///a%20b?db=1");
   EXPECT_EQ(to_string(*parse_url("embedded:")), "embedded:");
+  EXPECT_EQ(to_string(*parse_url("valkeys://:hush@host")), "rediss://host:6379");
 }
 
 TEST(UrlText, ReadsBackAsTheSameEndpoint) {
