@@ -63,6 +63,7 @@ Exit run(int argc, char** argv) {
   emq::declare_job(app, session);
   emq::declare_id(app, session);
   emq::declare_keys(app, session);
+  emq::declare_acl(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

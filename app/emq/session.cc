@@ -21,7 +21,8 @@ void Session::declare_json(CLI::App& verb, const std::string& what) {
 void Session::declare_server(CLI::App& verb) {
   verb.add_option(
           "--url", url,
-          "Server: redis://HOST, unix:///SOCKET, embedded:/FOLDER. Default: EMQ_URL, and when "
+          "Server: redis://HOST, rediss://HOST (TLS), unix:///SOCKET, embedded:/FOLDER. Default: "
+          "EMQ_URL, and when "
           "that is unset the private server of `emq up`, started for this run if it does not run")
       ->type_name("URL");
   verb.add_flag("--allow-eviction", allow_eviction,
@@ -32,6 +33,15 @@ void Session::declare_server(CLI::App& verb) {
           "BullMQ runs beside")
       ->type_name("LIST")
       ->capture_default_str();
+  verb.add_option("--ca", tls.ca_file,
+                  "TLS: the authorities to trust (PEM) instead of the system's")
+      ->type_name("FILE");
+  verb.add_option("--cert", tls.certificate_file, "TLS: a client certificate (PEM) to show")
+      ->type_name("FILE");
+  verb.add_option("--key", tls.key_file, "TLS: the key of --cert (PEM)")->type_name("FILE");
+  verb.add_option("--server-name", tls.host_name,
+                  "TLS: the name that the server's certificate must bear, if not the URL's host")
+      ->type_name("NAME");
 }
 
 echomq::Result<echomq::Client> Session::connect(std::string_view name,
@@ -40,6 +50,7 @@ echomq::Result<echomq::Client> Session::connect(std::string_view name,
   options.allow_eviction = allow_eviction;
   options.v1_prefixes = comma_list(v1_prefixes);
   options.name = name;
+  options.tls = tls;
   options.log = [least](echomq::LogLevel level, std::string_view line) {
     if (level < least) return;
     put(stderr, "emq: " + printable(line) + "\n");

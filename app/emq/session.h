@@ -23,6 +23,7 @@ struct Session {
   bool json = false;
   bool allow_eviction = false;
   std::string v1_prefixes = "emq,bull";
+  echomq::TlsOptions tls{};
   std::function<Exit()> run{};
 
   // A sub-command whose help ends with `examples` and the exit codes.
@@ -45,6 +46,7 @@ void declare_status(CLI::App& app, Session& session);
 void declare_job(CLI::App& app, Session& session);
 void declare_id(CLI::App& app, Session& session);
 void declare_keys(CLI::App& app, Session& session);
+void declare_acl(CLI::App& app, Session& session);
 Exit print_version(const Session& session);
 
 }  // namespace emq

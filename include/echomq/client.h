@@ -99,7 +99,7 @@ class ECHOMQ_API Client {
 // evicting, and with a free node id. `url` is one of
 //   redis://[[user]:password@]host[:port][/db]    valkey://... the same
 //   rediss://...                                  valkeys://... the same, through TLS
-//   unix:///path/to/socket[?db=N]
+//   unix://[[user]:password@]/path/to/socket[?db=N]
 //   embedded:[/folder]   the private server of that folder: the running one, or else a new one that
 //                        lives as long as the Client. The default folder is
 //                        Embedded::default_dir().

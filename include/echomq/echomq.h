@@ -2,6 +2,7 @@
 // Everything but the optional parts (echomq/json.h).
 #pragma once
 
+#include "echomq/acl.h"
 #include "echomq/client.h"
 #include "echomq/codec.h"
 #include "echomq/connection.h"

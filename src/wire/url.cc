@@ -202,6 +202,10 @@ Result<Endpoint> parse_unix(std::string_view url, std::string_view rest) {
   out.unix_socket = true;
   if (rest.find('#') != std::string_view::npos)
     return invalid(url, "there is a \"#\"; inside a path write it as %23");
+  if (const auto at = rest.substr(0, rest.find('/')).rfind('@'); at != std::string_view::npos) {
+    if (const auto why = read_login(rest.substr(0, at), out)) return invalid(url, *why);
+    rest.remove_prefix(at + 1);
+  }
   const auto query_at = std::min(rest.find('?'), rest.size());
   const auto path = percent_decoded(rest.substr(0, query_at));
   if (!path)
@@ -265,11 +269,11 @@ Result<Endpoint> parse_url(std::string_view url) {
 std::string to_string(const Endpoint& endpoint) {
   if (endpoint.embedded) return "embedded:" + percent_encoded(endpoint.embedded_dir, "/._-~");
   const auto db = std::to_string(endpoint.db);
+  const auto user = endpoint.user.empty() ? "" : percent_encoded(endpoint.user, "._-~") + "@";
   if (endpoint.unix_socket)
-    return "unix://" + percent_encoded(endpoint.path, "/._-~") +
+    return "unix://" + user + percent_encoded(endpoint.path, "/._-~") +
            (endpoint.db == 0 ? "" : "?db=" + db);
-  std::string out = endpoint.tls ? "rediss://" : "redis://";
-  if (!endpoint.user.empty()) out += percent_encoded(endpoint.user, "._-~") + "@";
+  std::string out = (endpoint.tls ? "rediss://" : "redis://") + user;
   if (endpoint.host.find(':') == std::string::npos)
     out += endpoint.host;
   else

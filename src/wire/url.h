@@ -3,7 +3,7 @@
 //
 //   redis://[[user]:password@]host[:port][/db]    valkey://... is the same
 //   rediss://...                                  valkeys://..., through TLS
-//   unix:///path/to/socket[?db=N]
+//   unix://[[user]:password@]/path/to/socket[?db=N]
 //   embedded:[/folder]                            the private server of that folder
 //
 // User, password, path and folder may hold percent-encoded bytes, and must where they contain one

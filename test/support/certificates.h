@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Certificates for the tests of TLS: an authority of the test's own, and what it signs. They live in
-// a folder of the test's own, for two days.
+// Certificates for the tests of TLS: an authority of the test's own, and what it signs. They live
+// in a folder of the test's own, for two days.
 #pragma once
 
 #include <string>

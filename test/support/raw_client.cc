@@ -39,6 +39,8 @@ RawClient::RawClient(const std::string& socket_path) {
     errno = problem;
     lost("connect to " + socket_path);
   }
+  // A server without such a user says so, and needs no login.
+  if (least_privilege_wanted()) (*this)({"AUTH", kAdministrator, kAdministrator});
 }
 
 RawClient::~RawClient() {

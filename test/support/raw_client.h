@@ -23,6 +23,11 @@ namespace echomq::test {
 
 using wire::Reply;
 
+// Whether the servers of this run give the library's user its least privilege (see
+// support/server.h); then a RawClient is this user, with its name as the password.
+bool least_privilege_wanted();
+inline constexpr const char* kAdministrator = "administrator";
+
 class RawClient {
  public:
   explicit RawClient(const std::string& socket_path);

@@ -16,10 +16,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 
+#include "echomq/acl.h"
 #include "support/deadline.h"
 
 namespace echomq::test {
@@ -55,9 +57,24 @@ unsigned short free_port() {
   throw std::runtime_error("no free pair of TCP ports for a cluster node");
 }
 
-bool environment_wants_cluster() {
-  const char* const value = std::getenv("ECHOMQ_TEST_CLUSTER");
+bool environment_wants(const char* what) {
+  const char* const value = std::getenv(what);
   return value != nullptr && std::string_view(value) == "1";
+}
+
+// "--user administrator ... --user default ...", for a server that gives the default user no more
+// than a client of EchoMQ needs.
+std::vector<std::string> least_privilege() {
+  std::vector<std::string> words{
+      "--user", kAdministrator, "on",    std::string(">") + kAdministrator, "~*", "&*", "+@all",
+      "--user", "default",      "nopass"};
+  AclOptions options;
+  options.user = "default";
+  std::istringstream line(acl_line(options).value());
+  std::string word;
+  line >> word >> word;  // "user default"
+  while (line >> word) words.push_back(word);
+  return words;
 }
 
 // Runs in the new process until it becomes the server; only async-signal-safe calls.
@@ -81,10 +98,12 @@ bool environment_wants_cluster() {
 
 }  // namespace
 
+bool least_privilege_wanted() { return environment_wants("ECHOMQ_TEST_ACL"); }
+
 TestServer::TestServer(ServerOptions options)
     : options_(std::move(options)),
       folder_((std::filesystem::temp_directory_path() / "echomq-test-XXXXXX").string()),
-      cluster_(options_.cluster.value_or(environment_wants_cluster())) {
+      cluster_(options_.cluster.value_or(environment_wants("ECHOMQ_TEST_CLUSTER"))) {
   if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("cannot make " + folder_);
   try {
     if (cluster_) port_ = free_port();
@@ -136,6 +155,8 @@ void TestServer::launch() {
   if (cluster_)
     for (const char* const word : {"--bind", "127.0.0.1", "--cluster-enabled", "yes"})
       words.emplace_back(word);
+  if (least_privilege_wanted())
+    for (auto& word : least_privilege()) words.push_back(std::move(word));
   words.insert(words.end(), options_.extra.begin(), options_.extra.end());
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());

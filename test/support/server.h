@@ -7,6 +7,9 @@
 // that owns all slots of a cluster: it refuses whatever touches two slots. Such a node needs a TCP
 // port (a free one of the loopback address) and two seconds before it serves.
 //
+// ECHOMQ_TEST_ACL=1 gives whoever logs in as nobody in particular (so the library under test) only
+// the rules that acl_line() prints; RawClient logs in as the administrator then.
+//
 // Failures throw std::runtime_error with the end of the server's log. Not thread-safe; make it in a
 // thread that outlives it, because the server ends with the thread that started it.
 #pragma once

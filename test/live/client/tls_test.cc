@@ -63,7 +63,7 @@ TEST_F(Tls, JobsAreAddedAndWorkedThroughIt) {
   std::vector<NewJob<>> jobs(300, NewJob<>{std::string(2'000, 'x')});
   ASSERT_TRUE(queue.add_bulk(jobs));
   EXPECT_TRUE(eventually([&] { return done == 300; }, 20s));
-  worker.stop();
+  ASSERT_TRUE(worker.stop());
   EXPECT_EQ(queue.counts()->completed, 300);
 }
 

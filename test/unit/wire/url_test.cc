@@ -36,6 +36,11 @@ Endpoint unix_at(std::string_view path, int db = 0) {
   out.db = db;
   return out;
 }
+Endpoint with_login(Endpoint endpoint) {
+  endpoint.user = "bob";
+  endpoint.password = "secret";
+  return endpoint;
+}
 Endpoint embedded(std::string_view dir) {
   Endpoint out;
   out.embedded = true;
@@ -76,6 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
         Good{"rediss://host:7000", with_tls(tcp("host", 7000))},
         Good{"valkeys://bob:secret@host", with_tls(login("bob", "secret"))},
         Good{"unix:///run/emq.sock", unix_at("/run/emq.sock")},
+        Good{"unix://bob:secret@/run/emq.sock", with_login(unix_at("/run/emq.sock"))},
         Good{"unix:///run/emq.sock?db=3", unix_at("/run/emq.sock", 3)},
         Good{"unix:///tmp/a@b:c/s%20%3F", unix_at("/tmp/a@b:c/s ?")},
         Good{"embedded:", embedded("")}, Good{"Embedded:", embedded("")},
@@ -160,7 +166,7 @@ TEST(UrlSecrets, NoErrorQuotesThePassword) {
        {"redis://bob:hush@ho st", "redis://bob:hush@host:x", "redis://:hush@host/x",
         "redis://:hush@", "redis://bob:hush", "redis://:hush", "redis://[::1]:hush",
         "redis://bob:x/hush@host", "redis://bob:hush%@host", "redis://bob:x?hush@host#y",
-        "http://bob:hush@host", "bob:hush@host", ":hush", "unix://:hush@/run/emq.sock",
+        "http://bob:hush@host", "bob:hush@host", ":hush", "unix://:hush@run/emq.sock",
         "redis://hush@host", "redis://::hush", "redis://bob:hush@host@"}) {
     const auto got = parse_url(url);
     ASSERT_FALSE(got) << url;
@@ -183,6 +189,7 @@ TEST(UrlText, LeavesThePasswordOut) {
   EXPECT_EQ(to_string(*parse_url("valkey://[fe80::1%25eth0]:1")), "redis://[fe80::1%25eth0]:1");
   EXPECT_EQ(to_string(*parse_url("unix:///a%20b?db=1")), "unix:///a%20b?db=1");
   EXPECT_EQ(to_string(*parse_url("embedded:")), "embedded:");
+  EXPECT_EQ(to_string(*parse_url("unix://bob:hush@/a")), "unix://bob@/a");
   EXPECT_EQ(to_string(*parse_url("valkeys://:hush@host")), "rediss://host:6379");
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Least privilege: the server's access rules for a client of EchoMQ, computed from the scripts that
+// this library carries.
+//
+//   ACL SETUSER takes what follows "user NAME"; an ACL file takes the whole line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "echomq/export.h"
+#include "echomq/result.h"
+
+namespace echomq::inline v2 {
+
+struct AclOptions {
+  std::string user = "echomq";        // without blanks
+  std::vector<std::string> queues{};  // only these; empty: all
+  // The v1 prefixes that the client looks under when it opens a queue, read only: give what
+  // ClientOptions::v1_prefixes has.
+  std::vector<std::string> v1_prefixes{"emq", "bull"};
+  // CLIENT KILL, with which a client ends its own lost connection, so that nothing that it said
+  // there can run late. The server cannot limit it to one's own connections. Without it a claim
+  // that runs late is found and given back by the lease's renewal instead.
+  bool client_kill = true;
+};
+
+// "user NAME on resetkeys resetchannels -@all ~... +...", in one line and without a password: add
+// >password or #sha256, or nopass. The order of its words is fixed.
+// Errors: invalid_argument (the user's name), invalid_name (a queue or prefix outside the grammar).
+ECHOMQ_API Result<std::string> acl_line(const AclOptions& options = {});
+
+}  // namespace echomq::inline v2
