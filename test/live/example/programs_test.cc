@@ -98,6 +98,68 @@ TEST_F(ExampleTest, AsyncAdd) {
   expect_twice("async_add", "1000 added by callback, 10 by future, 1010 worked");
 }
 
+TEST_F(ExampleTest, AsioLoop) {
+  for (int time = 0; time < 2; ++time) {
+    const auto ran = run("asio_loop");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    // What stays undone waits for the next run's worker.
+    EXPECT_EQ(ran.last_line().rfind("50 added, ", 0), 0U) << ran.out << ran.err;
+  }
+}
+
+TEST_F(ExampleTest, AsioLoopStopsBySigterm) {
+  Program program{folder_.path(), "asio_loop", {url()}};
+  ASSERT_TRUE(eventually([&] {
+    auto mq = echomq::connect(url()).value();
+    const auto counts = echomq::Queue<>(mq, "requests").counts();
+    return counts && counts->completed > 0;
+  }));
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait().code, 0);
+}
+
+TEST_F(ExampleTest, QtLoop) { expect_twice("qt_loop", "50 added, 50 finished"); }
+
+class ExampleService : public ExampleTest {
+ protected:
+  // A page that is being rendered: a handler that takes a second.
+  std::string page_in_work(const Program& program) {
+    EXPECT_TRUE(eventually([&] { return program.out().find("ready") != std::string::npos; }))
+        << program.err();
+    const auto id = pages_.add("a page").value();
+    EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::State::active; }))
+        << program.err();
+    return id;
+  }
+
+  echomq::Client mq_ = echomq::connect(url()).value();
+  echomq::Queue<> pages_{mq_, "service-pages"};
+};
+
+TEST_F(ExampleService, GivesBackWhatItWorksOnBySigterm) {
+  Program program{folder_.path(), "service", {url()}};
+  const auto id = page_in_work(program);
+  program.signal(SIGTERM);
+  const auto ran = program.wait();
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.last_line(), "rendered 0, mailed 0");
+  const auto job = pages_.job(id).value();
+  EXPECT_EQ(job.state, echomq::State::waiting) << "its handler gave it back";
+  EXPECT_EQ(job.attempts_made, 0U);
+
+  Program next{folder_.path(), "service", {url()}};
+  EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::State::completed; }));
+  next.signal(SIGTERM);
+  EXPECT_EQ(next.wait().code, 0);
+}
+
+TEST_F(ExampleTest, ServiceWithoutServerSaysSo) {
+  Program program{folder_.path(), "service", {"unix://" + folder_.path() + "/nobody.sock"}};
+  const auto ran = program.wait();
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.err.find("service: unavailable: "), std::string::npos) << ran.err;
+}
+
 TEST(ExampleWithoutServer, EmbeddedKeepsWhatWasAdded) {
   const Folder folder;
   for (int time = 0; time < 2; ++time) {
