@@ -104,6 +104,7 @@ Ran Program::wait(std::chrono::milliseconds deadline) {
   return ran;
 }
 
+std::string Program::out() const { return content_of(out_path_); }
 std::string Program::err() const { return content_of(err_path_); }
 
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline) {

@@ -36,6 +36,7 @@ class Program {
   void signal(int number) const;
   // Until it has ended; its output so far.
   Ran wait(std::chrono::milliseconds deadline = std::chrono::seconds(60));
+  [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
 
  private:

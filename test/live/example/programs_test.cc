@@ -127,7 +127,7 @@ class ExampleService : public ExampleTest {
     EXPECT_TRUE(eventually([&] { return program.out().find("ready") != std::string::npos; }))
         << program.err();
     const auto id = pages_.add("a page").value();
-    EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::State::active; }))
+    EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::JobState::active; }))
         << program.err();
     return id;
   }
@@ -144,11 +144,11 @@ TEST_F(ExampleService, GivesBackWhatItWorksOnBySigterm) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.last_line(), "rendered 0, mailed 0");
   const auto job = pages_.job(id).value();
-  EXPECT_EQ(job.state, echomq::State::waiting) << "its handler gave it back";
+  EXPECT_EQ(job.state, echomq::JobState::waiting) << "its handler gave it back";
   EXPECT_EQ(job.attempts_made, 0U);
 
   Program next{folder_.path(), "service", {url()}};
-  EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::State::completed; }));
+  EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::JobState::completed; }));
   next.signal(SIGTERM);
   EXPECT_EQ(next.wait().code, 0);
 }
