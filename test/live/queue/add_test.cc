@@ -27,6 +27,16 @@ TEST_F(Add, NameInBracesIsTheSameQueue) {
   EXPECT_EQ(counts().waiting, 1);
 }
 
+// The script takes a flush number that it has seen for a repetition; numbers that began anew with
+// each handle made it answer adds that it had never applied.
+TEST_F(Add, HandlesMadeAnewInOneClientLoseNothing) {
+  for (int time = 0; time < 20; ++time) {
+    Queue<> fresh(client, time % 2 == 0 ? name : "{" + name + "}");
+    ASSERT_TRUE(fresh.add("job " + std::to_string(time)));
+  }
+  EXPECT_EQ(counts().waiting, 20);
+}
+
 TEST_F(Add, IsReadBackAsItWasGiven) {
   const std::string data("bytes \0 and \xff", 14);
   const auto begun = client.server_time_ms();
