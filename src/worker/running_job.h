@@ -30,7 +30,7 @@ class RunningJob {
   const std::uint64_t token;
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
-  bool begun = false;                       // a thread has it; guarded by its worker's mutex
+  bool begun = false;                       // a thread has it; guarded by the Runner's mutex
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
   std::stop_source stop;
   std::atomic<bool> lease_lost{false};

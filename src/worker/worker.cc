@@ -17,8 +17,8 @@ constexpr milliseconds kLook{
 }  // namespace
 
 RawWorker::RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler)
-    : core_(std::make_shared<WorkerCore>(queue.core(), std::move(options), std::move(handler))) {
-  core_->start();
+    : core_(std::make_shared<WorkerCore>(queue.core(), std::move(options))) {
+  core_->start(std::move(handler));
 }
 
 RawWorker::RawWorker(RawWorker&&) noexcept = default;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/weak_call.h"
 #include "echomq_scripts.h"
 #include "protocol/refusal.h"
 #include "wire/command.h"
@@ -42,14 +43,14 @@ struct WorkerCore::Claim {
   bool lost = false;  // an answer of the load did not come
 };
 
-WorkerCore::WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options, RawHandler handler)
+WorkerCore::WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options)
     : queue_(std::move(queue)),
       options_(std::move(options)),
-      handler_(std::move(handler)),
-      life_(options_.concurrency, options_.stop_when_empty),
-      pool_(std::min(options_.concurrency, 10'000U)) {}
+      life_(options_.concurrency, options_.stop_when_empty) {}
 
-void WorkerCore::start() {
+void WorkerCore::start(RawHandler handler) {
+  runner_ = std::make_shared<Runner>(queue_, std::move(handler), options_.concurrency,
+                                     weak_call(*this, &WorkerCore::ended));
   queue_->client()->loop().post([self = shared_from_this()] { self->begin(); });
 }
 
@@ -317,44 +318,11 @@ void WorkerCore::loaded(const std::shared_ptr<Claim>& claim) {
 
 void WorkerCore::run(const std::shared_ptr<RunningJob>& job) {
   running_.insert(job);
-  pool_.run([self = shared_from_this(), job = job]() mutable {
-    if (!self->begin_handler(*job)) return;
-    job->started_ms = self->queue_->client()->now_ms();
-    RawJob raw{job};
-    auto outcome = self->handler_(raw);
-    {
-      const std::lock_guard lock(self->mutex_);
-      std::erase(self->running_names_, job->job.id);
-    }
-    self->handler_ended(std::move(job), std::move(outcome));
-  });
+  runner_->run(job);
 }
 
-// On the pool's thread. False once the worker ends: then the job goes back, by the loop.
-bool WorkerCore::begin_handler(RunningJob& job) {
-  const std::lock_guard lock(mutex_);
-  if (no_more_) return false;
-  job.begun = true;
-  running_names_.push_back(job.job.id);
-  return true;
-}
-
-// On the pool's thread: handlers that end together are told to the loop together.
-void WorkerCore::handler_ended(std::shared_ptr<RunningJob> job, Outcome outcome) {
-  const std::lock_guard lock(ended_mutex_);
-  ended_.emplace_back(std::move(job), std::move(outcome));
-  if (std::exchange(ended_posted_, true)) return;
-  queue_->client()->loop().post([self = shared_from_this()] { self->take_ended(); });
-}
-
-void WorkerCore::take_ended() {
-  decltype(ended_) ended;
-  {
-    const std::lock_guard lock(ended_mutex_);
-    ended.swap(ended_);
-    ended_posted_ = false;
-  }
-  for (const auto& [job, outcome] : ended) end_attempt(job, outcome);
+void WorkerCore::ended(const Runner::Ended& runs) {
+  for (const auto& [job, outcome] : runs) end_attempt(job, outcome);
   step();
 }
 
@@ -628,10 +596,7 @@ void WorkerCore::request_stop() {
 void WorkerCore::stop_now() {
   if (!stopping_) {
     stopping_ = true;
-    {
-      const std::lock_guard lock(mutex_);
-      no_more_ = true;
-    }
+    runner_->stop();
     life_.stop();
     for (const auto& job : running_) job->stop.request_stop();
     if (lane_) lane_->close();
@@ -648,11 +613,8 @@ void WorkerCore::stop_now() {
 void WorkerCore::give_back_unstarted() {
   if (claims_ > 0) return;
   Jobs unstarted;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& job : running_)
-      if (!job->begun) unstarted.push_back(job);
-  }
+  for (const auto& job : running_)
+    if (!runner_->begun(*job)) unstarted.push_back(job);
   std::sort(unstarted.begin(), unstarted.end(),
             [](const auto& a, const auto& b) { return a->order > b->order; });
   // What the end of one sets off may come back here and have ended the rest already.
@@ -691,13 +653,6 @@ Result<void> WorkerCore::status() const {
 WorkerStats WorkerCore::stats() const {
   const std::lock_guard lock(mutex_);
   return stats_;
-}
-
-std::string WorkerCore::running_ids() const {
-  const std::lock_guard lock(mutex_);
-  std::string ids;
-  for (const auto& id : running_names_) ids += (ids.empty() ? "" : " ") + id;
-  return ids;
 }
 
 template <class Change>

@@ -17,7 +17,7 @@
 #include "queue/queue_core.h"
 #include "worker/evictor.h"
 #include "worker/lifecycle.h"
-#include "worker/pool.h"
+#include "worker/runner.h"
 #include "worker/running_job.h"
 #include "worker/settler.h"
 #include "worker/sweeper.h"
@@ -26,28 +26,28 @@ namespace echomq::inline v2 {
 
 class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
  public:
-  WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options, RawHandler handler);
+  WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options);
 
   // Any thread.
-  void start();
+  void start(RawHandler handler);
   void request_stop();
   // Waits until the worker has stopped; answers whether it has.
   bool wait_stopped(std::chrono::milliseconds timeout);
   void wait_stopped();
   // Ends the pool's threads, which hold on to this core: before the last handle goes.
-  void join() { pool_.join(); }
+  void join() { runner_->join(); }
   // The process is to end in spite of handlers that do not. From then on nobody waits for them, and
   // what they use is kept for ever.
   void give_up() { given_up_ = true; }
   [[nodiscard]] bool given_up() const { return given_up_; }
   void abandon() {
     kept_ = shared_from_this();
-    pool_.abandon();
+    runner_->abandon();
   }
   [[nodiscard]] Result<void> status() const;
   [[nodiscard]] WorkerStats stats() const;
   // Ids of the handlers that are running now, separated by blanks.
-  [[nodiscard]] std::string running_ids() const;
+  [[nodiscard]] std::string running_ids() const { return runner_->running_ids(); }
   [[nodiscard]] const QueueCore& queue() const { return *queue_; }
   void log(LogLevel level, const std::string& text) const { queue_->client()->log(level, text); }
 
@@ -65,9 +65,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void load(const std::shared_ptr<Claim>& claim);
   void loaded(const std::shared_ptr<Claim>& claim);
   void run(const std::shared_ptr<RunningJob>& job);
-  bool begin_handler(RunningJob& job);
-  void handler_ended(std::shared_ptr<RunningJob> job, Outcome outcome);
-  void take_ended();
+  void ended(const Runner::Ended& runs);
   void end_attempt(const std::shared_ptr<RunningJob>& job, const std::optional<Outcome>& outcome);
   void settled(const Settlement& settlement, const std::string& status);
   void block();
@@ -90,9 +88,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
 
   std::shared_ptr<QueueCore> queue_;
   WorkerOptions options_;
-  RawHandler handler_;
   Lifecycle life_;
-  Pool pool_;
+  std::shared_ptr<Runner> runner_;
   std::shared_ptr<Evictor> evictor_;
   std::shared_ptr<Settler> settler_;
   std::shared_ptr<Sweeper> sweeper_;
@@ -118,17 +115,11 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::atomic<bool> given_up_{false};
   std::shared_ptr<WorkerCore> kept_;  // itself, once abandoned
 
-  std::mutex ended_mutex_;  // guards ended_, ended_posted_
-  std::vector<std::pair<std::shared_ptr<RunningJob>, Outcome>> ended_;
-  bool ended_posted_ = false;
-
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable stopped_signal_;
   bool stopped_ = false;
-  bool no_more_ = false;  // jobs that no thread has begun go back
   std::optional<Error> problem_;
   WorkerStats stats_;
-  std::vector<std::string> running_names_;
 };
 
 }  // namespace echomq::inline v2
