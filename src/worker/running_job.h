@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "job/record.h"
@@ -48,5 +49,8 @@ class RunningJob {
   std::mutex mutex_;
   std::optional<std::string> progress_;
 };
+
+// By identity, not by id: a run that lost its lease may still work beside the next run of its job.
+using RunningJobs = std::unordered_set<std::shared_ptr<RunningJob>>;
 
 }  // namespace echomq::inline v2

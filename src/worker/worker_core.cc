@@ -51,6 +51,10 @@ WorkerCore::WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options)
 void WorkerCore::start(RawHandler handler) {
   runner_ = std::make_shared<Runner>(queue_, std::move(handler), options_.concurrency,
                                      weak_call(*this, &WorkerCore::ended));
+  extender_ =
+      std::make_shared<Extender>(queue_, options_.lease, weak_call(*this, &WorkerCore::lease_lost));
+  progress_ =
+      std::make_shared<ProgressSender>(queue_, weak_call(*this, &WorkerCore::send_progress));
   queue_->client()->loop().post([self = shared_from_this()] { self->begin(); });
 }
 
@@ -362,34 +366,7 @@ void WorkerCore::settled(const Settlement& settlement, const std::string& status
   queue_->client()->loop().post([self = shared_from_this()] { self->step(); });
 }
 
-void WorkerCore::send_progress() {
-  if (progress_asked_) return;
-  Jobs jobs;
-  std::vector<std::string> values;
-  for (const auto& job : running_) {
-    if (jobs.size() == kMaxBatchJobs / 8) break;
-    auto value = job->take_progress();
-    if (!value) continue;
-    jobs.push_back(job);
-    values.push_back(*std::move(value));
-  }
-  if (jobs.empty()) return;
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobProgress>(
-      {.meta = k.meta, .active = k.active, .events = k.events},
-      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = jobs.size()});
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    call.put_keys(scripts::JobProgress::ItemKeys{.job = job_key(queue_->name(), jobs[i]->job.id)});
-    call.put_args(scripts::JobProgress::ItemArgs{
-        .id = jobs[i]->job.id, .token = jobs[i]->token, .value = values[i]});
-  }
-  progress_asked_ = true;
-  queue_->client()->call(std::move(call), queue_->name(), k.meta,
-                         [self = shared_from_this()](Result<wire::Reply>) {
-                           self->progress_asked_ = false;
-                           self->send_progress();
-                         });
-}
+void WorkerCore::send_progress() { progress_->send(running_); }
 
 // --- the marker
 
@@ -498,7 +475,7 @@ void WorkerCore::renew_tick() {
   renew_timer_ = queue_->client()->loop().after(interval, [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->renew_tick();
   });
-  extend();
+  extender_->extend(running_);
   if (stopping_) return;
   sweeper_->tick();
   if (renewals_++ * interval >= kTrashEvery || renewals_ == 1) {
@@ -507,48 +484,18 @@ void WorkerCore::renew_tick() {
   }
 }
 
-void WorkerCore::extend() {
-  Jobs all;
-  for (const auto& job : running_)
-    if (!job->lease_lost) all.push_back(job);
-  const auto& client = queue_->client();
-  const auto& k = queue_->keys();
-  for (std::size_t at = 0; at < all.size(); at += kMaxBatchJobs) {
-    const Jobs jobs(
-        all.begin() + static_cast<std::ptrdiff_t>(at),
-        all.begin() + static_cast<std::ptrdiff_t>(std::min(at + kMaxBatchJobs, all.size())));
-    const auto now = client->now_ms();
-    auto call = ScriptCall::of<scripts::JobExtend>(
-        {.meta = k.meta, .active = k.active},
-        {.revision = scripts::kRevision,
-         .deadline = Lease::deadline_for(now, options_.lease.count()),
-         .count = jobs.size()});
-    for (const auto& job : jobs)
-      call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token});
-    client->call(std::move(call), queue_->name(), k.meta,
-                 [self = shared_from_this(), jobs](Result<wire::Reply> reply) {
-                   self->extended(jobs, reply);
-                 });
-  }
-}
-
-void WorkerCore::extended(const Jobs& jobs, const Result<wire::Reply>& reply) {
-  if (!reply) return;  // the next tick, or the reconnect, tries again
-  for (std::size_t i = 0; i < jobs.size() && i < reply->items.size(); ++i) {
-    const auto& job = jobs[i];
-    // One that ended while the extension was on its way is no longer ours for a good reason.
-    if (reply->items[i].text != "stale" || !running_.contains(job)) continue;
-    job->lease_lost = true;
-    job->stop.request_stop();
-    log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
-                               "\" lost its lease; its result will be refused");
-  }
+void WorkerCore::lease_lost(const std::shared_ptr<RunningJob>& job) {
+  if (!running_.contains(job)) return;
+  job->lease_lost = true;
+  job->stop.request_stop();
+  log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
+                             "\" lost its lease; its result will be refused");
 }
 
 // --- after a reconnect: claims whose answer was lost are ours and unknown to us; they go back.
 
 void WorkerCore::reconnected() {
-  extend();
+  extender_->extend(running_);
   life_.look_again();
   reconcile(0);
   step();

@@ -10,13 +10,14 @@
 #include <mutex>
 #include <random>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "echomq/worker.h"
 #include "queue/queue_core.h"
 #include "worker/evictor.h"
+#include "worker/extender.h"
 #include "worker/lifecycle.h"
+#include "worker/progress_sender.h"
 #include "worker/runner.h"
 #include "worker/running_job.h"
 #include "worker/settler.h"
@@ -75,8 +76,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void promote_due(const wire::Reply& peeked);
   void put_marker(std::initializer_list<std::string_view> words);
   void renew_tick();
-  void extend();
-  void extended(const Jobs& jobs, const Result<wire::Reply>& reply);
+  void lease_lost(const std::shared_ptr<RunningJob>& job);
   void reconnected();
   void reconcile(std::size_t from);
   void give_back_unstarted();
@@ -90,6 +90,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   WorkerOptions options_;
   Lifecycle life_;
   std::shared_ptr<Runner> runner_;
+  std::shared_ptr<Extender> extender_;
+  std::shared_ptr<ProgressSender> progress_;
   std::shared_ptr<Evictor> evictor_;
   std::shared_ptr<Settler> settler_;
   std::shared_ptr<Sweeper> sweeper_;
@@ -100,15 +102,12 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::shared_ptr<ClientCore::Hook> reconnect_hook_;
   std::shared_ptr<ClientCore::Hook> permit_hook_;
   std::minstd_rand random_{std::random_device{}()};
-  // By identity, not by id: a run that lost its lease may still work beside the next run of its
-  // job.
-  std::unordered_set<std::shared_ptr<RunningJob>> running_;
+  RunningJobs running_;
   std::uint64_t runs_ = 0;                     // jobs claimed so far
   std::shared_ptr<RunningJob> permit_holder_;  // the one job that has been through a crash
   unsigned claims_ = 0;                        // claims and loads on their way
   unsigned puts_ = 0;                          // marker writes on their way
   unsigned renewals_ = 0;                      // ticks since the last sweep of trash
-  bool progress_asked_ = false;
   bool began_ = false;
   bool stopping_ = false;
 
