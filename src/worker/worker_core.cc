@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "base/weak_call.h"
 #include "echomq_scripts.h"
 #include "protocol/refusal.h"
 #include "wire/command.h"
+#include "wire/reply_number.h"
 #include "worker/worker_options.h"
 
 namespace echomq::inline v2 {
@@ -17,18 +17,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kPageOfActive = 500;
-constexpr std::int64_t kPromotePerCall = static_cast<std::int64_t>(kMaxBatchJobs);
 constexpr milliseconds kBlockSlack{2'000};   // past its time-out a silent lane is dead
 constexpr milliseconds kDrainPoll{200};      // how often a worker that stops when empty looks
 constexpr milliseconds kPause{500};          // after a claim that the server refused
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
-
-std::int64_t number_of(const wire::Reply& reply) {
-  if (reply.kind == wire::Reply::Kind::integer) return reply.integer;
-  if (reply.kind == wire::Reply::Kind::number) return static_cast<std::int64_t>(reply.number);
-  return static_cast<std::int64_t>(to_number<double>(reply.text));
-}
 
 }  // namespace
 
@@ -76,6 +68,8 @@ void WorkerCore::begin() {
                                                  recovered.requeued + recovered.failed;
                                            });
                                        });
+  promoter_ = std::make_shared<Promoter>(queue_);
+  reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
   queue_->with_open([self = shared_from_this()](Result<void> opened) {
     if (!opened) return self->fail(opened.error());
     if (self->stopping_) return self->check_stopped();
@@ -207,10 +201,10 @@ void WorkerCore::claimed(const std::shared_ptr<Claim>& claim, Result<wire::Reply
     return claim_refused(error);
   }
   const bool open = reply->items[0].text == "open";
-  const auto ready = number_of(reply->items[1]);
-  const auto crashed = number_of(reply->items[2]);
-  const auto due = number_of(reply->items[3]);
-  const auto oldest = number_of(reply->items[4]);
+  const auto ready = wire::number_of(reply->items[1]);
+  const auto crashed = wire::number_of(reply->items[2]);
+  const auto due = wire::number_of(reply->items[3]);
+  const auto oldest = wire::number_of(reply->items[4]);
   for (std::size_t i = 5; i < reply->items.size(); ++i)
     claim->ids.push_back(std::move(reply->items[i].text));
   const auto taken = static_cast<unsigned>(claim->ids.size());
@@ -389,7 +383,7 @@ void WorkerCore::unblocked(Result<wire::Reply> reply) {
   else if (reply->items[1].text == "0")
     life_.woken();
   else
-    life_.became_timekeeper(number_of(reply->items[2]));
+    life_.became_timekeeper(wire::number_of(reply->items[2]));
   step();
 }
 
@@ -411,61 +405,13 @@ void WorkerCore::block_refused(const std::string& text) {
 }
 
 void WorkerCore::promote() {
-  std::string bytes;
-  wire::append_command(bytes, {"ZRANGE", queue_->keys().delayed, "0",
-                               std::to_string(kPromotePerCall - 1), "WITHSCORES"});
-  queue_->client()->command(
-      std::move(bytes), [self = shared_from_this()](Result<wire::Reply> reply) {
-        if (reply && !reply->is_error()) return self->promote_due(*reply);
-        self->life_.promotion_failed(self->queue_->client()->now_ms() + 1'000);
-        self->step();
-      });
-}
-
-void WorkerCore::promote_due(const wire::Reply& peeked) {
-  const auto& client = queue_->client();
-  const auto now = client->now_ms();
-  std::vector<std::pair<std::string, std::int64_t>> due;
-  std::int64_t next = 0;
-  for (const auto& entry : peeked.items) {
-    if (entry.items.size() != 2) continue;
-    const auto at = number_of(entry.items[1]);
-    if (at > now) {
-      next = at;
-      break;
-    }
-    due.emplace_back(entry.items[0].text, at);
-  }
-  if (due.empty()) {
-    if (next == 0)
-      life_.promoted(/*more_due=*/false);
+  promoter_->promote([self = shared_from_this()](Promoter::Promoted promoted) {
+    if (promoted.again_ms != 0)
+      self->life_.promotion_failed(promoted.again_ms);
     else
-      life_.promotion_failed(next);  // someone else was here first: keep the time of the next one
-    return step();
-  }
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobPromote>(
-      {.meta = k.meta,
-       .delayed = k.delayed,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .marker = k.marker,
-       .events = k.events},
-      {.revision = scripts::kRevision, .now = now, .count = due.size()});
-  for (const auto& [id, at] : due) {
-    call.put_keys(scripts::JobPromote::ItemKeys{.job = job_key(queue_->name(), id)});
-    call.put_args(scripts::JobPromote::ItemArgs{.id = id, .due = at});
-  }
-  const bool more = static_cast<std::int64_t>(due.size()) == kPromotePerCall;
-  client->call(std::move(call), queue_->name(), k.meta,
-               [self = shared_from_this(), more](Result<wire::Reply> reply) {
-                 if (reply)
-                   self->life_.promoted(more);
-                 else
-                   self->life_.promotion_failed(self->queue_->client()->now_ms() + 1'000);
-                 self->step();
-               });
+      self->life_.promoted(promoted.more_due);
+    self->step();
+  });
 }
 
 // --- leases
@@ -492,46 +438,13 @@ void WorkerCore::lease_lost(const std::shared_ptr<RunningJob>& job) {
                              "\" lost its lease; its result will be refused");
 }
 
-// --- after a reconnect: claims whose answer was lost are ours and unknown to us; they go back.
+// --- after a reconnect
 
 void WorkerCore::reconnected() {
   extender_->extend(running_);
   life_.look_again();
-  reconcile(0);
+  reconciler_->reconcile();
   step();
-}
-
-void WorkerCore::reconcile(std::size_t from) {
-  std::string bytes;
-  const auto first = static_cast<std::int64_t>(from);
-  wire::append_command(bytes, {"ZRANGE", queue_->keys().active, std::to_string(first),
-                               std::to_string(first + kPageOfActive - 1), "WITHSCORES"});
-  queue_->client()->command(std::move(bytes), [self = shared_from_this(),
-                                               from](Result<wire::Reply> reply) {
-    if (reply && is_not_ready(reply->text)) {
-      self->queue_->client()->loop().after(kNotReadyPause, [self, from] { self->reconcile(from); });
-      return;
-    }
-    if (!reply || reply->is_error()) return;
-    for (auto at = reply->items.rbegin(); at != reply->items.rend(); ++at) {
-      const auto& entry = *at;
-      if (entry.items.size() != 2) continue;
-      const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry.items[1].number));
-      const auto& id = entry.items[0].text;
-      if (lease.node != self->queue_->client()->node() ||
-          self->queue_->is_held(id, lease.token()) ||
-          self->queue_->claims_on_their_way().contains(lease.token()))
-        continue;
-      job::LoadedJob lost;
-      lost.id = id;
-      self->settler_->push(give_back(
-          std::make_shared<RunningJob>(std::move(lost), self->queue_->name(), lease.token(), [] {}),
-          false));
-    }
-    if (reply->items.size() == static_cast<std::size_t>(kPageOfActive))
-      self->reconcile(from + static_cast<std::size_t>(kPageOfActive));
-    self->step();
-  });
 }
 
 // --- the end

@@ -18,6 +18,8 @@
 #include "worker/extender.h"
 #include "worker/lifecycle.h"
 #include "worker/progress_sender.h"
+#include "worker/promoter.h"
+#include "worker/reconciler.h"
 #include "worker/runner.h"
 #include "worker/running_job.h"
 #include "worker/settler.h"
@@ -73,12 +75,10 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void unblocked(Result<wire::Reply> reply);
   void block_refused(const std::string& text);
   void promote();
-  void promote_due(const wire::Reply& peeked);
   void put_marker(std::initializer_list<std::string_view> words);
   void renew_tick();
   void lease_lost(const std::shared_ptr<RunningJob>& job);
   void reconnected();
-  void reconcile(std::size_t from);
   void give_back_unstarted();
   void send_progress();
   void stop_now();
@@ -90,6 +90,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   WorkerOptions options_;
   Lifecycle life_;
   std::shared_ptr<Runner> runner_;
+  std::shared_ptr<Promoter> promoter_;
+  std::shared_ptr<Reconciler> reconciler_;
   std::shared_ptr<Extender> extender_;
   std::shared_ptr<ProgressSender> progress_;
   std::shared_ptr<Evictor> evictor_;
