@@ -61,13 +61,7 @@ void WorkerCore::begin() {
         if (auto self = weak.lock()) self->settled(settlement, status);
       });
   sweeper_ = std::make_shared<Sweeper>(queue_, options_.max_crashes, options_.keep_failed, evictor_,
-                                       [weak = weak_from_this()](Sweeper::Recovered recovered) {
-                                         if (auto self = weak.lock())
-                                           self->count([&recovered](WorkerStats& stats) {
-                                             stats.recovered +=
-                                                 recovered.requeued + recovered.failed;
-                                           });
-                                       });
+                                       weak_call(*this, &WorkerCore::recovered));
   promoter_ = std::make_shared<Promoter>(queue_);
   reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
   queue_->with_open([self = shared_from_this()](Result<void> opened) {
@@ -94,10 +88,7 @@ void WorkerCore::begin() {
 
 // The worker cannot go on: what it holds goes back, and status() tells why.
 void WorkerCore::fail(const Error& why) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!problem_) problem_ = why;
-  }
+  report_.failed(why);
   log(LogLevel::error, "worker of \"" + queue_->name() + "\" stops: " + why.message());
   stop_now();
 }
@@ -339,21 +330,7 @@ void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
 
 void WorkerCore::settled(const Settlement& settlement, const std::string& status) {
   queue_->holds_no_more(settlement.job->job.id, settlement.job->token);
-  count([&](WorkerStats& stats) {
-    if (status == "unknown") {
-      ++stats.unknown;
-    } else if (status == "stale" || status == "gone") {
-      ++stats.refused;
-    } else if (settlement.kind == Settlement::Kind::complete) {
-      ++stats.completed;
-    } else if (settlement.kind == Settlement::Kind::fail) {
-      ++stats.failed;
-    } else if (settlement.kind == Settlement::Kind::retry) {
-      ++stats.retried;
-    } else {
-      ++stats.released;
-    }
-  });
+  report_.settled(settlement.kind, status);
   if (status != "ok" && status != "done")
     log(LogLevel::warning, "job " + settlement.job->job.id + " of \"" + queue_->name() +
                                "\": the end of its run was answered \"" + status + "\"");
@@ -489,36 +466,7 @@ void WorkerCore::check_stopped() {
   if (timer_) timer_->cancel();
   reconnect_hook_.reset();
   permit_hook_.reset();
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  stopped_signal_.notify_all();
-}
-
-bool WorkerCore::wait_stopped(milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  return stopped_signal_.wait_for(lock, timeout, [this] { return stopped_; });
-}
-
-void WorkerCore::wait_stopped() {
-  std::unique_lock lock(mutex_);
-  stopped_signal_.wait(lock, [this] { return stopped_; });
-}
-
-Result<void> WorkerCore::status() const {
-  const std::lock_guard lock(mutex_);
-  if (problem_) return *problem_;
-  return {};
-}
-
-WorkerStats WorkerCore::stats() const {
-  const std::lock_guard lock(mutex_);
-  return stats_;
-}
-
-template <class Change>
-void WorkerCore::count(Change change) {
-  const std::lock_guard lock(mutex_);
-  change(stats_);
+  report_.stopped();
 }
 
 }  // namespace echomq::inline v2

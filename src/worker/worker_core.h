@@ -5,9 +5,7 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +22,7 @@
 #include "worker/running_job.h"
 #include "worker/settler.h"
 #include "worker/sweeper.h"
+#include "worker/worker_report.h"
 
 namespace echomq::inline v2 {
 
@@ -34,9 +33,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   // Any thread.
   void start(RawHandler handler);
   void request_stop();
-  // Waits until the worker has stopped; answers whether it has.
-  bool wait_stopped(std::chrono::milliseconds timeout);
-  void wait_stopped();
   // Ends the pool's threads, which hold on to this core: before the last handle goes.
   void join() { runner_->join(); }
   // The process is to end in spite of handlers that do not. From then on nobody waits for them, and
@@ -47,8 +43,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
     kept_ = shared_from_this();
     runner_->abandon();
   }
-  [[nodiscard]] Result<void> status() const;
-  [[nodiscard]] WorkerStats stats() const;
+  [[nodiscard]] const WorkerReport& report() const { return report_; }
   // Ids of the handlers that are running now, separated by blanks.
   [[nodiscard]] std::string running_ids() const { return runner_->running_ids(); }
   [[nodiscard]] const QueueCore& queue() const { return *queue_; }
@@ -70,6 +65,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void run(const std::shared_ptr<RunningJob>& job);
   void ended(const Runner::Ended& runs);
   void end_attempt(const std::shared_ptr<RunningJob>& job, const std::optional<Outcome>& outcome);
+  void recovered(Sweeper::Recovered jobs) { report_.recovered(jobs.requeued + jobs.failed); }
   void settled(const Settlement& settlement, const std::string& status);
   void block();
   void unblocked(Result<wire::Reply> reply);
@@ -83,8 +79,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void send_progress();
   void stop_now();
   void check_stopped();
-  template <class Change>
-  void count(Change change);
 
   std::shared_ptr<QueueCore> queue_;
   WorkerOptions options_;
@@ -104,6 +98,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::shared_ptr<ClientCore::Hook> reconnect_hook_;
   std::shared_ptr<ClientCore::Hook> permit_hook_;
   std::minstd_rand random_{std::random_device{}()};
+  WorkerReport report_;
   RunningJobs running_;
   std::uint64_t runs_ = 0;                     // jobs claimed so far
   std::shared_ptr<RunningJob> permit_holder_;  // the one job that has been through a crash
@@ -115,12 +110,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
 
   std::atomic<bool> given_up_{false};
   std::shared_ptr<WorkerCore> kept_;  // itself, once abandoned
-
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable stopped_signal_;
-  bool stopped_ = false;
-  std::optional<Error> problem_;
-  WorkerStats stats_;
 };
 
 }  // namespace echomq::inline v2
