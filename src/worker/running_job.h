@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "job/record.h"
@@ -30,7 +31,7 @@ class RunningJob {
   const std::uint64_t token;
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
-  bool begun = false;                       // a thread has it; guarded by its worker's mutex
+  bool begun = false;                       // a thread has it; guarded by the Runner's mutex
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
   std::stop_source stop;
   std::atomic<bool> lease_lost{false};
@@ -48,5 +49,8 @@ class RunningJob {
   std::mutex mutex_;
   std::optional<std::string> progress_;
 };
+
+// By identity, not by id: a run that lost its lease may still work beside the next run of its job.
+using RunningJobs = std::unordered_set<std::shared_ptr<RunningJob>>;
 
 }  // namespace echomq::inline v2

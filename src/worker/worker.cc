@@ -17,8 +17,8 @@ constexpr milliseconds kLook{
 }  // namespace
 
 RawWorker::RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler)
-    : core_(std::make_shared<WorkerCore>(queue.core(), std::move(options), std::move(handler))) {
-  core_->start();
+    : core_(std::make_shared<WorkerCore>(queue.core(), std::move(options))) {
+  core_->start(std::move(handler));
 }
 
 RawWorker::RawWorker(RawWorker&&) noexcept = default;
@@ -26,39 +26,39 @@ RawWorker::RawWorker(RawWorker&&) noexcept = default;
 RawWorker::~RawWorker() {
   if (!core_) return;
   core_->request_stop();
-  if (core_->given_up() && !core_->wait_stopped(milliseconds(0))) {
+  if (core_->given_up() && !core_->report().wait_stopped(milliseconds(0))) {
     core_->abandon();
     return;
   }
-  core_->wait_stopped();
+  core_->report().wait_stopped();
   core_->join();
 }
 
 int RawWorker::run_until(const Signals& signals, milliseconds grace) {
   while (!signals.wait(1, kLook))
-    if (core_->wait_stopped(milliseconds(0))) return core_->status() ? 0 : 1;
+    if (core_->report().wait_stopped(milliseconds(0))) return core_->report().status() ? 0 : 1;
   core_->request_stop();
   const auto until = std::chrono::steady_clock::now() + grace;
-  while (!core_->wait_stopped(kLook)) {
+  while (!core_->report().wait_stopped(kLook)) {
     if (std::chrono::steady_clock::now() < until && signals.count() < 2) continue;
     core_->log(LogLevel::error,
                "handlers are still running after the grace: " + core_->running_ids());
     core_->give_up();
     return 2;
   }
-  return core_->status() ? 0 : 1;
+  return core_->report().status() ? 0 : 1;
 }
 
 Result<void> RawWorker::stop(milliseconds grace) {
   core_->request_stop();
-  if (core_->wait_stopped(grace)) return core_->status();
+  if (core_->report().wait_stopped(grace)) return core_->report().status();
   auto ids = core_->running_ids();
   return Error{
       ErrorCode::timeout, "handlers are still running after the grace: " + ids, {{"jobs", ids}}};
 }
 
-bool RawWorker::wait(milliseconds timeout) { return core_->wait_stopped(timeout); }
-Result<void> RawWorker::status() const { return core_->status(); }
-WorkerStats RawWorker::stats() const { return core_->stats(); }
+bool RawWorker::wait(milliseconds timeout) { return core_->report().wait_stopped(timeout); }
+Result<void> RawWorker::status() const { return core_->report().status(); }
+WorkerStats RawWorker::stats() const { return core_->report().stats(); }
 
 }  // namespace echomq::inline v2

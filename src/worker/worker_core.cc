@@ -3,644 +3,162 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "base/clock.h"
-#include "base/number.h"
-#include "echomq_scripts.h"
-#include "protocol/refusal.h"
-#include "wire/command.h"
+#include "base/weak_call.h"
+#include "worker/worker_options.h"
 
 namespace echomq::inline v2 {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kPageOfActive = 500;
-constexpr std::int64_t kPromotePerCall = static_cast<std::int64_t>(kMaxBatchJobs);
-constexpr milliseconds kBlockSlack{2'000};   // past its time-out a silent lane is dead
-constexpr milliseconds kDrainPoll{200};      // how often a worker that stops when empty looks
-constexpr milliseconds kPause{500};          // after a claim that the server refused
+constexpr milliseconds kPatience{10'000};    // with an end that goes unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
-
-std::int64_t number_of(const wire::Reply& reply) {
-  if (reply.kind == wire::Reply::Kind::integer) return reply.integer;
-  if (reply.kind == wire::Reply::Kind::number) return static_cast<std::int64_t>(reply.number);
-  return static_cast<std::int64_t>(to_number<double>(reply.text));
-}
-
-std::optional<Error> check(const WorkerOptions& options) {
-  const auto bad = [](const char* option, const std::string& value, const char* expected) {
-    return Error{ErrorCode::invalid_argument,
-                 std::string(option) + " is " + value + "; expected " + expected,
-                 {{"option", option}, {"value", value}, {"expected", expected}}};
-  };
-  if (options.concurrency < 1 || options.concurrency > 10'000)
-    return bad("concurrency", std::to_string(options.concurrency), "1 to 10,000");
-  if (options.lease < milliseconds(2'000) || options.lease > std::chrono::hours(24))
-    return bad("lease", std::to_string(options.lease.count()), "2,000 milliseconds to a day");
-  if (options.max_crashes > 1'000)
-    return bad("max_crashes", std::to_string(options.max_crashes), "0 to 1,000");
-  if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000))
-    return bad("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
-  if (options.keep_completed.age.count() < 0)
-    return bad("keep_completed.age", std::to_string(options.keep_completed.age.count()),
-               "0 (no limit) or more");
-  if (options.keep_failed.age.count() < 0)
-    return bad("keep_failed.age", std::to_string(options.keep_failed.age.count()),
-               "0 (no limit) or more");
-  if (options.name.size() > 255)
-    return bad("name", std::to_string(options.name.size()) + " bytes", "at most 255");
-  return std::nullopt;
-}
 
 }  // namespace
 
-// One claim call: from its sending until its jobs are loaded.
-struct WorkerCore::Claim {
-  unsigned asked = 0;
-  Lease lease;
-  bool permit = false;  // may take a job that has been through a crash
-  std::vector<std::string> ids;
-  std::vector<std::optional<job::LoadedJob>> jobs;
-  std::size_t missing = 0;
-  bool lost = false;  // an answer of the load did not come
-};
+// --- the beginning
 
-WorkerCore::WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options, RawHandler handler)
-    : queue_(std::move(queue)),
-      options_(std::move(options)),
-      handler_(std::move(handler)),
-      life_(options_.concurrency, options_.stop_when_empty),
-      pool_(std::min(options_.concurrency, 10'000U)) {}
-
-void WorkerCore::start() {
+void WorkerCore::start(RawHandler handler) {
+  runner_ = std::make_shared<Runner>(queue_, std::move(handler), options_.concurrency,
+                                     weak_call(*this, &WorkerCore::ended));
+  evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
+  settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
+                                       evictor_, weak_call(*this, &WorkerCore::settled));
+  sweeper_ = std::make_shared<Sweeper>(queue_, options_.max_crashes, options_.keep_failed, evictor_,
+                                       weak_call(*this, &WorkerCore::recovered));
+  reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
+  extender_ =
+      std::make_shared<Extender>(queue_, options_.lease, weak_call(*this, &WorkerCore::lease_lost));
+  progress_ =
+      std::make_shared<ProgressSender>(queue_, weak_call(*this, &WorkerCore::send_progress));
+  intake_ = Intake::make(queue_, options_,
+                         {.loaded = weak_call(*this, &WorkerCore::loaded),
+                          .progress = weak_call(*this, &WorkerCore::progress_told),
+                          .claim_ended = weak_call(*this, &WorkerCore::step),
+                          .put_ended = weak_call(*this, &WorkerCore::check_stopped),
+                          .drained = weak_call(*this, &WorkerCore::drained),
+                          .failed = weak_call(*this, &WorkerCore::fail)});
   queue_->client()->loop().post([self = shared_from_this()] { self->begin(); });
 }
 
 void WorkerCore::begin() {
   if (stopping_) return;
   if (auto bad = check(options_)) return fail(*bad);
-  if (options_.stop_when_empty) options_.poll = std::min(options_.poll, kDrainPoll);
-  evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
-  settler_ = std::make_shared<Settler>(
-      queue_, options_.name, std::max(options_.lease, milliseconds(10'000)), evictor_,
-      [weak = weak_from_this()](const Settlement& settlement, const std::string& status) {
-        if (auto self = weak.lock()) self->settled(settlement, status);
-      });
-  sweeper_ = std::make_shared<Sweeper>(queue_, options_.max_crashes, options_.keep_failed, evictor_,
-                                       [weak = weak_from_this()](Sweeper::Recovered recovered) {
-                                         if (auto self = weak.lock())
-                                           self->count([&recovered](WorkerStats& stats) {
-                                             stats.recovered +=
-                                                 recovered.requeued + recovered.failed;
-                                           });
-                                       });
-  queue_->with_open([self = shared_from_this()](Result<void> opened) {
-    if (!opened) return self->fail(opened.error());
-    if (self->stopping_) return self->check_stopped();
-    self->began_ = true;
-    self->lane_ = self->queue_->client()->make_lane(":block");
-    self->lane_->start();
-    const auto weak = self->weak_from_this();
-    self->reconnect_hook_ = self->queue_->client()->on_reconnect([weak] {
-      if (auto core = weak.lock()) core->reconnected();
-    });
-    self->permit_hook_ = self->queue_->client()->on_crash_permit([weak] {
-      auto core = weak.lock();
-      if (!core) return;
-      core->life_.look_again();
-      core->step();
-    });
-    self->renew_tick();
-    self->life_.connected();
-    self->step();
-  });
+  queue_->with_open([self = shared_from_this()](Result<void> result) { self->opened(result); });
+}
+
+void WorkerCore::opened(const Result<void>& result) {
+  if (!result) return fail(result.error());
+  if (stopping_) return check_stopped();
+  began_ = true;
+  intake_->open();
+  const auto& client = queue_->client();
+  reconnect_hook_ = client->on_reconnect(weak_call(*this, &WorkerCore::reconnected));
+  permit_hook_ = client->on_crash_permit(weak_call(*this, &WorkerCore::look_again));
+  tick();
+  step();
 }
 
 // The worker cannot go on: what it holds goes back, and status() tells why.
 void WorkerCore::fail(const Error& why) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!problem_) problem_ = why;
-  }
+  report_.failed(why);
   log(LogLevel::error, "worker of \"" + queue_->name() + "\" stops: " + why.message());
   stop_now();
 }
 
+// Lets every part do what it can do now.
 void WorkerCore::step() {
   if (!began_) return;
   if (stopping_) give_back_unstarted();
-  if (settler_) settler_->pump();
-  const auto& client = queue_->client();
-  for (auto action = life_.next(client->now_ms()); action.kind != Lifecycle::Action::Kind::none;
-       action = life_.next(client->now_ms())) {
-    switch (action.kind) {
-      case Lifecycle::Action::Kind::claim: claim(action.count); break;
-      case Lifecycle::Action::Kind::block: block(); break;
-      case Lifecycle::Action::Kind::promote: promote(); break;
-      case Lifecycle::Action::Kind::put_wake:
-        put_marker({"ZADD", queue_->keys().marker, "0", "0"});
-        break;
-      case Lifecycle::Action::Kind::put_timer:
-        put_marker({"ZADD", queue_->keys().marker, "LT", std::to_string(action.due_ms), "1"});
-        break;
-      case Lifecycle::Action::Kind::drained:
-        if (settler_->idle()) return stop_now();
-        return;
-      case Lifecycle::Action::Kind::none: break;
-    }
-  }
-  arm_timer();
+  settler_->pump();
+  intake_->step();
   check_stopped();
 }
 
-void WorkerCore::arm_timer() {
-  const auto due = stopping_ ? 0 : life_.timer_ms();
-  if (due == timer_for_ms_) return;
-  timer_for_ms_ = due;
-  if (timer_) timer_->cancel();
-  if (due == 0) return;
-  const auto wait = std::max<std::int64_t>(due - queue_->client()->now_ms(), 0) + 1;
-  timer_ = queue_->client()->loop().after(milliseconds(wait), [weak = weak_from_this()] {
-    auto self = weak.lock();
-    if (!self) return;
-    self->timer_for_ms_ = 0;
-    self->step();
-  });
-}
-
-void WorkerCore::put_marker(std::initializer_list<std::string_view> words) {
-  std::string bytes;
-  wire::append_command(bytes, words);
-  ++puts_;
-  queue_->client()->command(std::move(bytes), [self = shared_from_this()](Result<wire::Reply>) {
-    --self->puts_;
-    self->check_stopped();
-  });
-}
-
-// --- claim and load
-
-void WorkerCore::claim(unsigned count) {
-  ++claims_;
-  queue_->client()->node_holder().with([self = shared_from_this(), count](Result<void> held) {
-    auto& client = self->queue_->client();
-    auto claim = std::make_shared<Claim>();
-    if (!held) return self->claimed(claim, held.error());
-    claim->asked = std::min(count, static_cast<unsigned>(kMaxBatchJobs));
-    const auto now = client->now_ms();
-    claim->lease = client->node_lease().next_lease(now, self->options_.lease.count());
-    claim->permit = client->take_crash_permit();
-    self->queue_->claims_on_their_way().insert(claim->lease.token());
-    const auto& k = self->queue_->keys();
-    auto call = ScriptCall::of<scripts::JobClaim>({.meta = k.meta,
-                                                   .active = k.active,
-                                                   .wait = k.wait,
-                                                   .prioritized = k.prioritized,
-                                                   .crashed = k.crashed,
-                                                   .marker = k.marker,
-                                                   .delayed = k.delayed},
-                                                  {.revision = scripts::kRevision,
-                                                   .score = claim->lease.score(),
-                                                   .count = claim->asked,
-                                                   .take_crashed = claim->permit});
-    client->call(
-        std::move(call), self->queue_->name(), k.meta,
-        [self, claim](Result<wire::Reply> reply) { self->claimed(claim, std::move(reply)); });
-  });
-}
-
-void WorkerCore::claimed(const std::shared_ptr<Claim>& claim, Result<wire::Reply> reply) {
-  const auto& client = queue_->client();
-  auto& on_their_way = queue_->claims_on_their_way();
-  if (const auto it = on_their_way.find(claim->lease.token()); it != on_their_way.end())
-    on_their_way.erase(it);
-  if (!reply || reply->items.size() < 5) {
-    --claims_;
-    if (claim->permit) client->give_crash_permit(/*wake=*/false);
-    life_.claim_failed();
-    const auto error =
-        reply ? Error{ErrorCode::protocol, "job/claim answered too little", {}} : reply.error();
-    // The claim may yet run: only a new connection, which kills the old one, can tell what it took.
-    if (error.code == ErrorCode::timeout) client->drop_connection("a claim went unanswered");
-    return claim_refused(error);
-  }
-  const bool open = reply->items[0].text == "open";
-  const auto ready = number_of(reply->items[1]);
-  const auto crashed = number_of(reply->items[2]);
-  const auto due = number_of(reply->items[3]);
-  const auto oldest = number_of(reply->items[4]);
-  for (std::size_t i = 5; i < reply->items.size(); ++i)
-    claim->ids.push_back(std::move(reply->items[i].text));
-  const auto taken = static_cast<unsigned>(claim->ids.size());
-  life_.claimed(claim->asked, taken, ready, due, oldest != 0 || crashed != 0, client->now_ms());
-  if (!open) life_.claim_gated();
-  for (const auto& id : claim->ids) queue_->holds(id, claim->lease.token());
-  if (taken == 0) {
-    --claims_;
-    if (claim->permit) client->give_crash_permit(/*wake=*/false);
-  } else {
-    load(claim);
-  }
+void WorkerCore::look_again() {
+  intake_->look_again();
   step();
 }
 
-// A worker that dies quietly is the worst of failures: it ends only over what no waiting will mend.
-void WorkerCore::claim_refused(const Error& error) {
-  const auto* found = error.field("found");
-  if (error.code == ErrorCode::fence && found && *found == "nothing") {
-    // Obliterated or flushed under us: the queue is opened anew, if it still may be.
-    queue_->forget_open();
-    return queue_->with_open([self = shared_from_this()](Result<void> opened) {
-      if (!opened && opened.error().code == ErrorCode::fence) return self->fail(opened.error());
-      self->life_.look_again();
-      self->step();
-    });
-  }
-  if (error.code == ErrorCode::fence || error.code == ErrorCode::wrong_type ||
-      error.code == ErrorCode::denied || error.code == ErrorCode::closed ||
-      error.code == ErrorCode::protocol)
-    return fail(error);
-  log(LogLevel::warning, "claim on \"" + queue_->name() + "\": " + error.message());
-  // The next claim waits for the connection by itself; other refusals get a pause first.
-  const bool waits = error.unknown_outcome() || error.code == ErrorCode::unavailable;
-  queue_->client()->loop().after(waits ? milliseconds(0) : kPause, [weak = weak_from_this()] {
-    auto self = weak.lock();
-    if (!self) return;
-    self->life_.look_again();
-    self->step();
-  });
-  step();
-}
+// --- jobs
 
-// The claim touched no job hash; now their keys are known.
-void WorkerCore::load(const std::shared_ptr<Claim>& claim) {
-  claim->jobs.resize(claim->ids.size());
-  claim->missing = claim->ids.size();
-  for (std::size_t i = 0; i < claim->ids.size(); ++i) {
-    std::string bytes;
-    wire::append_header(bytes, 2 + job::kLoadFields.size());
-    wire::append_bulk(bytes, std::string_view("HMGET"));
-    wire::append_bulk(bytes, std::string_view(job_key(queue_->name(), claim->ids[i])));
-    for (const auto field : job::kLoadFields) wire::append_bulk(bytes, field);
-    queue_->client()->command(
-        std::move(bytes), [self = shared_from_this(), claim, i](Result<wire::Reply> reply) {
-          if (reply && !is_not_ready(reply->text))
-            claim->jobs[i] = job::read_loaded(claim->ids[i], std::move(*reply));
-          else
-            claim->lost = true;
-          if (--claim->missing == 0) self->loaded(claim);
-        });
+void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
+  for (const auto& job : fit) {
+    running_.insert(job);
+    runner_->run(job);
   }
-}
-
-void WorkerCore::loaded(const std::shared_ptr<Claim>& claim) {
-  const auto& client = queue_->client();
-  --claims_;
-  const auto deadline_ms = kIdEpochMs + static_cast<std::int64_t>(claim->lease.deadline_s) * 1'000;
-  // Too little of the lease is left to begin with: back, unworked.
-  const bool late = deadline_ms - client->now_ms() < options_.lease.count() / 2;
-  bool permit = claim->permit;
-  Jobs back;
-  for (std::size_t i = 0; i < claim->ids.size(); ++i) {
-    auto& found = claim->jobs[i];
-    const bool there = found.has_value();
-    if (!there) {
-      found.emplace();
-      found->id = claim->ids[i];
-    }
-    auto job = std::make_shared<RunningJob>(
-        *std::move(found), queue_->name(), claim->lease.token(), [weak = weak_from_this()] {
-          auto self = weak.lock();
-          if (self) self->queue_->client()->loop().post([self] { self->send_progress(); });
-        });
-    job->order = ++runs_;
+  for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
     if (stopping_) {  // goes back with all others that have not begun, in their order
-      running_.insert(job);
+      running_.insert(*job);
       continue;
     }
-    const bool second_suspect = there && job->job.crashes > 0 && !permit;
-    if (!there || claim->lost || late || second_suspect) {
-      life_.slot_freed();
-      back.push_back(job);
-      continue;
-    }
-    if (job->job.crashes > 0) {
-      permit_holder_ = job;
-      permit = false;
-    }
-    run(job);
-  }
-  for (auto job = back.rbegin(); job != back.rend(); ++job)
+    intake_->slot_freed();
     settler_->push(give_back(*job, /*started=*/false));
-  if (permit) client->give_crash_permit(/*wake=*/false);
+  }
   step();
 }
 
-// --- handlers
-
-void WorkerCore::run(const std::shared_ptr<RunningJob>& job) {
-  running_.insert(job);
-  pool_.run([self = shared_from_this(), job = job]() mutable {
-    if (!self->begin_handler(*job)) return;
-    job->started_ms = self->queue_->client()->now_ms();
-    RawJob raw{job};
-    auto outcome = self->handler_(raw);
-    {
-      const std::lock_guard lock(self->mutex_);
-      std::erase(self->running_names_, job->job.id);
-    }
-    self->handler_ended(std::move(job), std::move(outcome));
-  });
-}
-
-// On the pool's thread. False once the worker ends: then the job goes back, by the loop.
-bool WorkerCore::begin_handler(RunningJob& job) {
-  const std::lock_guard lock(mutex_);
-  if (no_more_) return false;
-  job.begun = true;
-  running_names_.push_back(job.job.id);
-  return true;
-}
-
-// On the pool's thread: handlers that end together are told to the loop together.
-void WorkerCore::handler_ended(std::shared_ptr<RunningJob> job, Outcome outcome) {
-  const std::lock_guard lock(ended_mutex_);
-  ended_.emplace_back(std::move(job), std::move(outcome));
-  if (std::exchange(ended_posted_, true)) return;
-  queue_->client()->loop().post([self = shared_from_this()] { self->take_ended(); });
-}
-
-void WorkerCore::take_ended() {
-  decltype(ended_) ended;
-  {
-    const std::lock_guard lock(ended_mutex_);
-    ended.swap(ended_);
-    ended_posted_ = false;
-  }
-  for (const auto& [job, outcome] : ended) end_attempt(job, outcome);
+void WorkerCore::ended(const Runner::Ended& runs) {
+  for (const auto& [job, outcome] : runs) end_attempt(job, outcome);
   step();
 }
 
 void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
                              const std::optional<Outcome>& outcome) {
   running_.erase(job);
-  life_.slot_freed();  // now, so that the next claim travels in the same write as this one's end
   std::uniform_real_distribution<double> draw(0.0, 1.0);
   settler_->push(outcome ? settle(job, *outcome, options_, draw(random_))
                          : give_back(job, /*started=*/false));
-  if (permit_holder_ == job) {
-    permit_holder_.reset();
-    queue_->client()->give_crash_permit(/*wake=*/true);
-  }
+  intake_->ended(job);
 }
 
 void WorkerCore::settled(const Settlement& settlement, const std::string& status) {
   queue_->holds_no_more(settlement.job->job.id, settlement.job->token);
-  count([&](WorkerStats& stats) {
-    if (status == "unknown") {
-      ++stats.unknown;
-    } else if (status == "stale" || status == "gone") {
-      ++stats.refused;
-    } else if (settlement.kind == Settlement::Kind::complete) {
-      ++stats.completed;
-    } else if (settlement.kind == Settlement::Kind::fail) {
-      ++stats.failed;
-    } else if (settlement.kind == Settlement::Kind::retry) {
-      ++stats.retried;
-    } else {
-      ++stats.released;
-    }
-  });
+  report_.settled(settlement.kind, status);
   if (status != "ok" && status != "done")
     log(LogLevel::warning, "job " + settlement.job->job.id + " of \"" + queue_->name() +
                                "\": the end of its run was answered \"" + status + "\"");
   queue_->client()->loop().post([self = shared_from_this()] { self->step(); });
 }
 
-void WorkerCore::send_progress() {
-  if (progress_asked_) return;
-  Jobs jobs;
-  std::vector<std::string> values;
-  for (const auto& job : running_) {
-    if (jobs.size() == kMaxBatchJobs / 8) break;
-    auto value = job->take_progress();
-    if (!value) continue;
-    jobs.push_back(job);
-    values.push_back(*std::move(value));
-  }
-  if (jobs.empty()) return;
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobProgress>(
-      {.meta = k.meta, .active = k.active, .events = k.events},
-      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = jobs.size()});
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    call.put_keys(scripts::JobProgress::ItemKeys{.job = job_key(queue_->name(), jobs[i]->job.id)});
-    call.put_args(scripts::JobProgress::ItemArgs{
-        .id = jobs[i]->job.id, .token = jobs[i]->token, .value = values[i]});
-  }
-  progress_asked_ = true;
-  queue_->client()->call(std::move(call), queue_->name(), k.meta,
-                         [self = shared_from_this()](Result<wire::Reply>) {
-                           self->progress_asked_ = false;
-                           self->send_progress();
-                         });
-}
+// --- while they run
 
-// --- the marker
-
-void WorkerCore::block() {
-  std::string bytes;
-  const auto seconds = std::to_string(static_cast<double>(options_.poll.count()) / 1'000.0);
-  wire::append_command(bytes, {"BZPOPMIN", queue_->keys().marker, seconds});
-  lane_->send(std::move(bytes), options_.poll + kBlockSlack,
-              [weak = weak_from_this()](Result<wire::Reply> reply) {
-                if (auto self = weak.lock()) self->unblocked(std::move(reply));
-              });
-}
-
-void WorkerCore::unblocked(Result<wire::Reply> reply) {
-  if (stopping_) return;
-  if (reply && reply->is_error()) return block_refused(reply->text);
-  // No answer, or nothing popped: a wake may have been lost on the way, so look.
-  if (!reply || reply->items.size() != 3)
-    life_.block_timed_out();
-  else if (reply->items[1].text == "0")
-    life_.woken();
-  else
-    life_.became_timekeeper(number_of(reply->items[2]));
-  step();
-}
-
-// Ends the worker only over what no waiting will mend; a server that loads, changes its role or
-// loses its cluster comes back.
-void WorkerCore::block_refused(const std::string& text) {
-  life_.block_failed();
-  const auto& marker = queue_->keys().marker;
-  auto error = protocol::refusal(text, queue_->name(), marker);
-  error.detail = "cannot wait on " + marker + ": " + error.detail;
-  if (error.code == ErrorCode::wrong_type || error.code == ErrorCode::denied) return fail(error);
-  log(LogLevel::warning, error.message());
-  queue_->client()->loop().after(kPause, [weak = weak_from_this()] {
-    auto self = weak.lock();
-    if (!self) return;
-    self->life_.look_again();
-    self->step();
-  });
-}
-
-void WorkerCore::promote() {
-  std::string bytes;
-  wire::append_command(bytes, {"ZRANGE", queue_->keys().delayed, "0",
-                               std::to_string(kPromotePerCall - 1), "WITHSCORES"});
-  queue_->client()->command(
-      std::move(bytes), [self = shared_from_this()](Result<wire::Reply> reply) {
-        if (reply && !reply->is_error()) return self->promote_due(*reply);
-        self->life_.promotion_failed(self->queue_->client()->now_ms() + 1'000);
-        self->step();
-      });
-}
-
-void WorkerCore::promote_due(const wire::Reply& peeked) {
-  const auto& client = queue_->client();
-  const auto now = client->now_ms();
-  std::vector<std::pair<std::string, std::int64_t>> due;
-  std::int64_t next = 0;
-  for (const auto& entry : peeked.items) {
-    if (entry.items.size() != 2) continue;
-    const auto at = number_of(entry.items[1]);
-    if (at > now) {
-      next = at;
-      break;
-    }
-    due.emplace_back(entry.items[0].text, at);
-  }
-  if (due.empty()) {
-    if (next == 0)
-      life_.promoted(/*more_due=*/false);
-    else
-      life_.promotion_failed(next);  // someone else was here first: keep the time of the next one
-    return step();
-  }
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobPromote>(
-      {.meta = k.meta,
-       .delayed = k.delayed,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .marker = k.marker,
-       .events = k.events},
-      {.revision = scripts::kRevision, .now = now, .count = due.size()});
-  for (const auto& [id, at] : due) {
-    call.put_keys(scripts::JobPromote::ItemKeys{.job = job_key(queue_->name(), id)});
-    call.put_args(scripts::JobPromote::ItemArgs{.id = id, .due = at});
-  }
-  const bool more = static_cast<std::int64_t>(due.size()) == kPromotePerCall;
-  client->call(std::move(call), queue_->name(), k.meta,
-               [self = shared_from_this(), more](Result<wire::Reply> reply) {
-                 if (reply)
-                   self->life_.promoted(more);
-                 else
-                   self->life_.promotion_failed(self->queue_->client()->now_ms() + 1'000);
-                 self->step();
-               });
-}
-
-// --- leases
-
-void WorkerCore::renew_tick() {
+// Once every renewal interval.
+void WorkerCore::tick() {
   const auto interval = options_.lease / 3;
-  renew_timer_ = queue_->client()->loop().after(interval, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->renew_tick();
-  });
-  extend();
+  tick_ = queue_->client()->loop().after(interval, weak_call(*this, &WorkerCore::tick));
+  extender_->extend(running_);
   if (stopping_) return;
   sweeper_->tick();
-  if (renewals_++ * interval >= kTrashEvery || renewals_ == 1) {
-    renewals_ = 1;
+  if (ticks_++ * interval >= kTrashEvery || ticks_ == 1) {
+    ticks_ = 1;
     evictor_->sweep();
   }
 }
 
-void WorkerCore::extend() {
-  Jobs all;
-  for (const auto& job : running_)
-    if (!job->lease_lost) all.push_back(job);
-  const auto& client = queue_->client();
-  const auto& k = queue_->keys();
-  for (std::size_t at = 0; at < all.size(); at += kMaxBatchJobs) {
-    const Jobs jobs(
-        all.begin() + static_cast<std::ptrdiff_t>(at),
-        all.begin() + static_cast<std::ptrdiff_t>(std::min(at + kMaxBatchJobs, all.size())));
-    const auto now = client->now_ms();
-    auto call = ScriptCall::of<scripts::JobExtend>(
-        {.meta = k.meta, .active = k.active},
-        {.revision = scripts::kRevision,
-         .deadline = Lease::deadline_for(now, options_.lease.count()),
-         .count = jobs.size()});
-    for (const auto& job : jobs)
-      call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token});
-    client->call(std::move(call), queue_->name(), k.meta,
-                 [self = shared_from_this(), jobs](Result<wire::Reply> reply) {
-                   self->extended(jobs, reply);
-                 });
-  }
+void WorkerCore::lease_lost(const std::shared_ptr<RunningJob>& job) {
+  if (!running_.contains(job)) return;
+  job->lease_lost = true;
+  job->stop.request_stop();
+  log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
+                             "\" lost its lease; its result will be refused");
 }
 
-void WorkerCore::extended(const Jobs& jobs, const Result<wire::Reply>& reply) {
-  if (!reply) return;  // the next tick, or the reconnect, tries again
-  for (std::size_t i = 0; i < jobs.size() && i < reply->items.size(); ++i) {
-    const auto& job = jobs[i];
-    // One that ended while the extension was on its way is no longer ours for a good reason.
-    if (reply->items[i].text != "stale" || !running_.contains(job)) continue;
-    job->lease_lost = true;
-    job->stop.request_stop();
-    log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
-                               "\" lost its lease; its result will be refused");
-  }
+// From any thread.
+void WorkerCore::progress_told() {
+  queue_->client()->loop().post([self = shared_from_this()] { self->send_progress(); });
 }
 
-// --- after a reconnect: claims whose answer was lost are ours and unknown to us; they go back.
+void WorkerCore::send_progress() { progress_->send(running_); }
 
+// Extending comes first: every lease may be about to end.
 void WorkerCore::reconnected() {
-  extend();
-  life_.look_again();
-  reconcile(0);
+  extender_->extend(running_);
+  intake_->look_again();
+  reconciler_->reconcile();
   step();
-}
-
-void WorkerCore::reconcile(std::size_t from) {
-  std::string bytes;
-  const auto first = static_cast<std::int64_t>(from);
-  wire::append_command(bytes, {"ZRANGE", queue_->keys().active, std::to_string(first),
-                               std::to_string(first + kPageOfActive - 1), "WITHSCORES"});
-  queue_->client()->command(std::move(bytes), [self = shared_from_this(),
-                                               from](Result<wire::Reply> reply) {
-    if (reply && is_not_ready(reply->text)) {
-      self->queue_->client()->loop().after(kNotReadyPause, [self, from] { self->reconcile(from); });
-      return;
-    }
-    if (!reply || reply->is_error()) return;
-    for (auto at = reply->items.rbegin(); at != reply->items.rend(); ++at) {
-      const auto& entry = *at;
-      if (entry.items.size() != 2) continue;
-      const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry.items[1].number));
-      const auto& id = entry.items[0].text;
-      if (lease.node != self->queue_->client()->node() ||
-          self->queue_->is_held(id, lease.token()) ||
-          self->queue_->claims_on_their_way().contains(lease.token()))
-        continue;
-      job::LoadedJob lost;
-      lost.id = id;
-      self->settler_->push(give_back(
-          std::make_shared<RunningJob>(std::move(lost), self->queue_->name(), lease.token(), [] {}),
-          false));
-    }
-    if (reply->items.size() == static_cast<std::size_t>(kPageOfActive))
-      self->reconcile(from + static_cast<std::size_t>(kPageOfActive));
-    self->step();
-  });
 }
 
 // --- the end
@@ -649,16 +167,16 @@ void WorkerCore::request_stop() {
   queue_->client()->loop().post([self = shared_from_this()] { self->stop_now(); });
 }
 
+void WorkerCore::drained() {
+  if (settler_->idle()) stop_now();
+}
+
 void WorkerCore::stop_now() {
   if (!stopping_) {
     stopping_ = true;
-    {
-      const std::lock_guard lock(mutex_);
-      no_more_ = true;
-    }
-    life_.stop();
+    runner_->stop();
     for (const auto& job : running_) job->stop.request_stop();
-    if (lane_) lane_->close();
+    intake_->stop();
   }
   if (began_)
     step();
@@ -670,13 +188,10 @@ void WorkerCore::stop_now() {
 // those before it, so the job that was claimed last goes first; and the claims that are still on
 // their way, whose jobs stood behind all of these, go before.
 void WorkerCore::give_back_unstarted() {
-  if (claims_ > 0) return;
-  Jobs unstarted;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& job : running_)
-      if (!job->begun) unstarted.push_back(job);
-  }
+  if (intake_->claiming()) return;
+  Claimer::Jobs unstarted;
+  for (const auto& job : running_)
+    if (!runner_->begun(*job)) unstarted.push_back(job);
   std::sort(unstarted.begin(), unstarted.end(),
             [](const auto& a, const auto& b) { return a->order > b->order; });
   // What the end of one sets off may come back here and have ended the rest already.
@@ -685,49 +200,16 @@ void WorkerCore::give_back_unstarted() {
 }
 
 void WorkerCore::check_stopped() {
-  if (!stopping_ || !running_.empty() || claims_ > 0 || puts_ > 0) return;
-  if (settler_ && !settler_->idle()) return;
-  if (renew_timer_) renew_timer_->cancel();
-  if (timer_) timer_->cancel();
+  if (!stopping_ || !running_.empty() || !intake_->idle() || !settler_->idle()) return;
+  if (tick_) tick_->cancel();
   reconnect_hook_.reset();
   permit_hook_.reset();
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  stopped_signal_.notify_all();
+  report_.stopped();
 }
 
-bool WorkerCore::wait_stopped(milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  return stopped_signal_.wait_for(lock, timeout, [this] { return stopped_; });
-}
-
-void WorkerCore::wait_stopped() {
-  std::unique_lock lock(mutex_);
-  stopped_signal_.wait(lock, [this] { return stopped_; });
-}
-
-Result<void> WorkerCore::status() const {
-  const std::lock_guard lock(mutex_);
-  if (problem_) return *problem_;
-  return {};
-}
-
-WorkerStats WorkerCore::stats() const {
-  const std::lock_guard lock(mutex_);
-  return stats_;
-}
-
-std::string WorkerCore::running_ids() const {
-  const std::lock_guard lock(mutex_);
-  std::string ids;
-  for (const auto& id : running_names_) ids += (ids.empty() ? "" : " ") + id;
-  return ids;
-}
-
-template <class Change>
-void WorkerCore::count(Change change) {
-  const std::lock_guard lock(mutex_);
-  change(stats_);
+void WorkerCore::abandon() {
+  kept_ = shared_from_this();
+  runner_->abandon();
 }
 
 }  // namespace echomq::inline v2

@@ -1,134 +1,97 @@
 // SPDX-License-Identifier: MIT
-// WorkerCore: the running worker. It puts the pure parts (Lifecycle, settle) to work on the
-// connection, and the handlers on the pool. All of it runs on the loop but the handlers themselves
-// and the public calls.
+// WorkerCore: the running worker. It puts the parts together: the Intake brings jobs, the Runner
+// runs the handler on them, the Settler tells how that ended; meanwhile their leases are extended,
+// their progress is sent, and jobs of dead workers are swept up. It knows what runs, and how to
+// stop.
+//
+// Thread-safety: public members from any thread; the private ones are called on the loop only,
+// unless they say otherwise.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <random>
 #include <string>
-#include <unordered_set>
-#include <vector>
 
 #include "echomq/worker.h"
 #include "queue/queue_core.h"
 #include "worker/evictor.h"
-#include "worker/lifecycle.h"
-#include "worker/pool.h"
+#include "worker/extender.h"
+#include "worker/intake.h"
+#include "worker/progress_sender.h"
+#include "worker/reconciler.h"
+#include "worker/runner.h"
 #include "worker/running_job.h"
 #include "worker/settler.h"
 #include "worker/sweeper.h"
+#include "worker/worker_report.h"
 
 namespace echomq::inline v2 {
 
 class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
  public:
-  WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options, RawHandler handler);
+  WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options)
+      : queue_(std::move(queue)), options_(std::move(options)) {}
 
-  // Any thread.
-  void start();
+  // Once, before anyone else knows this core.
+  void start(RawHandler handler);
   void request_stop();
-  // Waits until the worker has stopped; answers whether it has.
-  bool wait_stopped(std::chrono::milliseconds timeout);
-  void wait_stopped();
-  // Ends the pool's threads, which hold on to this core: before the last handle goes.
-  void join() { pool_.join(); }
+  // Ends the threads of the handlers: before the last handle goes.
+  void join() { runner_->join(); }
   // The process is to end in spite of handlers that do not. From then on nobody waits for them, and
   // what they use is kept for ever.
   void give_up() { given_up_ = true; }
   [[nodiscard]] bool given_up() const { return given_up_; }
-  void abandon() {
-    kept_ = shared_from_this();
-    pool_.abandon();
-  }
-  [[nodiscard]] Result<void> status() const;
-  [[nodiscard]] WorkerStats stats() const;
+  void abandon();
+  [[nodiscard]] const WorkerReport& report() const { return report_; }
   // Ids of the handlers that are running now, separated by blanks.
-  [[nodiscard]] std::string running_ids() const;
-  [[nodiscard]] const QueueCore& queue() const { return *queue_; }
+  [[nodiscard]] std::string running_ids() const { return runner_->running_ids(); }
   void log(LogLevel level, const std::string& text) const { queue_->client()->log(level, text); }
 
  private:
-  using Jobs = std::vector<std::shared_ptr<RunningJob>>;
-  struct Claim;
-
   void begin();
+  void opened(const Result<void>& result);
   void fail(const Error& why);
   void step();
-  void arm_timer();
-  void claim(unsigned count);
-  void claimed(const std::shared_ptr<Claim>& claim, Result<wire::Reply> reply);
-  void claim_refused(const Error& error);
-  void load(const std::shared_ptr<Claim>& claim);
-  void loaded(const std::shared_ptr<Claim>& claim);
-  void run(const std::shared_ptr<RunningJob>& job);
-  bool begin_handler(RunningJob& job);
-  void handler_ended(std::shared_ptr<RunningJob> job, Outcome outcome);
-  void take_ended();
+  void look_again();
+  void loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit);
+  void ended(const Runner::Ended& runs);
   void end_attempt(const std::shared_ptr<RunningJob>& job, const std::optional<Outcome>& outcome);
   void settled(const Settlement& settlement, const std::string& status);
-  void block();
-  void unblocked(Result<wire::Reply> reply);
-  void block_refused(const std::string& text);
-  void promote();
-  void promote_due(const wire::Reply& peeked);
-  void put_marker(std::initializer_list<std::string_view> words);
-  void renew_tick();
-  void extend();
-  void extended(const Jobs& jobs, const Result<wire::Reply>& reply);
-  void reconnected();
-  void reconcile(std::size_t from);
-  void give_back_unstarted();
+  void recovered(Sweeper::Recovered jobs) { report_.recovered(jobs.requeued + jobs.failed); }
+  void tick();
+  void lease_lost(const std::shared_ptr<RunningJob>& job);
+  void progress_told();
   void send_progress();
+  void reconnected();
+  void drained();
   void stop_now();
+  void give_back_unstarted();
   void check_stopped();
-  template <class Change>
-  void count(Change change);
 
   std::shared_ptr<QueueCore> queue_;
   WorkerOptions options_;
-  RawHandler handler_;
-  Lifecycle life_;
-  Pool pool_;
+  std::shared_ptr<Intake> intake_;
+  std::shared_ptr<Runner> runner_;
   std::shared_ptr<Evictor> evictor_;
   std::shared_ptr<Settler> settler_;
   std::shared_ptr<Sweeper> sweeper_;
-  std::shared_ptr<wire::Connection> lane_;
-  std::shared_ptr<wire::Loop::Timer> timer_;
-  std::int64_t timer_for_ms_ = 0;
-  std::shared_ptr<wire::Loop::Timer> renew_timer_;
+  std::shared_ptr<Reconciler> reconciler_;
+  std::shared_ptr<Extender> extender_;
+  std::shared_ptr<ProgressSender> progress_;
+  std::shared_ptr<wire::Loop::Timer> tick_;
   std::shared_ptr<ClientCore::Hook> reconnect_hook_;
   std::shared_ptr<ClientCore::Hook> permit_hook_;
   std::minstd_rand random_{std::random_device{}()};
-  // By identity, not by id: a run that lost its lease may still work beside the next run of its
-  // job.
-  std::unordered_set<std::shared_ptr<RunningJob>> running_;
-  std::uint64_t runs_ = 0;                     // jobs claimed so far
-  std::shared_ptr<RunningJob> permit_holder_;  // the one job that has been through a crash
-  unsigned claims_ = 0;                        // claims and loads on their way
-  unsigned puts_ = 0;                          // marker writes on their way
-  unsigned renewals_ = 0;                      // ticks since the last sweep of trash
-  bool progress_asked_ = false;
+  WorkerReport report_;
+  RunningJobs running_;
+  unsigned ticks_ = 0;  // since the last sweep of trash
   bool began_ = false;
   bool stopping_ = false;
 
   std::atomic<bool> given_up_{false};
   std::shared_ptr<WorkerCore> kept_;  // itself, once abandoned
-
-  std::mutex ended_mutex_;  // guards ended_, ended_posted_
-  std::vector<std::pair<std::shared_ptr<RunningJob>, Outcome>> ended_;
-  bool ended_posted_ = false;
-
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable stopped_signal_;
-  bool stopped_ = false;
-  bool no_more_ = false;  // jobs that no thread has begun go back
-  std::optional<Error> problem_;
-  WorkerStats stats_;
-  std::vector<std::string> running_names_;
 };
 
 }  // namespace echomq::inline v2

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "worker/extender.h"
+
+#include <utility>
+
+#include "echomq_scripts.h"
+#include "protocol/lease.h"
+
+namespace echomq::inline v2 {
+
+void Extender::extend(const RunningJobs& running) {
+  Batch batch;
+  for (const auto& job : running) {
+    if (job->lease_lost) continue;
+    batch.push_back(job);
+    if (batch.size() == kMaxBatchJobs) send(std::exchange(batch, {}));
+  }
+  if (!batch.empty()) send(std::move(batch));
+}
+
+void Extender::send(Batch batch) {
+  const auto& client = queue_->client();
+  const auto& k = queue_->keys();
+  auto call = ScriptCall::of<scripts::JobExtend>(
+      {.meta = k.meta, .active = k.active},
+      {.revision = scripts::kRevision,
+       .deadline = Lease::deadline_for(client->now_ms(), lease_.count()),
+       .count = batch.size()});
+  for (const auto& job : batch)
+    call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token});
+  client->call(
+      std::move(call), queue_->name(), k.meta,
+      [self = shared_from_this(), batch = std::move(batch)](const Result<wire::Reply>& reply) {
+        if (!reply) return;
+        for (std::size_t i = 0; i < batch.size() && i < reply->items.size(); ++i)
+          if (reply->items[i].text == "stale") self->lost_(batch[i]);
+      });
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "worker/promoter.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "echomq_scripts.h"
+#include "wire/command.h"
+#include "wire/reply_number.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::int64_t kRetryMs = 1'000;  // after a call that failed
+
+}  // namespace
+
+void Promoter::promote(Done done) {
+  std::string bytes;
+  wire::append_command(bytes, {"ZRANGE", queue_->keys().delayed, "0",
+                               std::to_string(kMaxBatchJobs - 1), "WITHSCORES"});
+  queue_->client()->command(std::move(bytes), [self = shared_from_this(), done = std::move(done)](
+                                                  Result<wire::Reply> reply) mutable {
+    if (reply && !reply->is_error()) return self->peeked(*reply, std::move(done));
+    done({.again_ms = self->queue_->client()->now_ms() + kRetryMs});
+  });
+}
+
+void Promoter::peeked(const wire::Reply& earliest, Done done) {
+  const auto& client = queue_->client();
+  const auto now = client->now_ms();
+  std::vector<std::pair<std::string, std::int64_t>> due;
+  std::int64_t next = 0;
+  for (const auto& entry : earliest.items) {
+    if (entry.items.size() != 2) continue;
+    const auto at = wire::number_of(entry.items[1]);
+    if (at > now) {
+      next = at;
+      break;
+    }
+    due.emplace_back(entry.items[0].text, at);
+  }
+  // Someone else was here first: keep the time of the next one.
+  if (due.empty()) return done({.again_ms = next});
+
+  const auto& k = queue_->keys();
+  auto call = ScriptCall::of<scripts::JobPromote>(
+      {.meta = k.meta,
+       .delayed = k.delayed,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .marker = k.marker,
+       .events = k.events},
+      {.revision = scripts::kRevision, .now = now, .count = due.size()});
+  for (const auto& [id, at] : due) {
+    call.put_keys(scripts::JobPromote::ItemKeys{.job = job_key(queue_->name(), id)});
+    call.put_args(scripts::JobPromote::ItemArgs{.id = id, .due = at});
+  }
+  const bool full = due.size() == kMaxBatchJobs;
+  client->call(
+      std::move(call), queue_->name(), k.meta,
+      [self = shared_from_this(), full, done = std::move(done)](Result<wire::Reply> reply) mutable {
+        if (reply) return done({.more_due = full});
+        done({.again_ms = self->queue_->client()->now_ms() + kRetryMs});
+      });
+}
+
+}  // namespace echomq::inline v2

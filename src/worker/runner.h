@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Runner: runs a worker's handler on the threads of a pool. Runs that end together are told to the
+// loop together, because each call of the loop has its price and their ends can travel together.
+//
+// Thread-safety: run(), stop() and begun() on the loop only; the others from any thread but the
+// pool's own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "echomq/worker.h"
+#include "queue/queue_core.h"
+#include "worker/pool.h"
+#include "worker/running_job.h"
+
+namespace echomq::inline v2 {
+
+class Runner : public std::enable_shared_from_this<Runner> {
+ public:
+  using Ended = std::vector<std::pair<std::shared_ptr<RunningJob>, Outcome>>;
+
+  Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency,
+         std::function<void(const Ended&)> ended);
+
+  void run(const std::shared_ptr<RunningJob>& job);
+  // No thread begins a job any more. Those that none has begun are not told as ended.
+  void stop();
+  [[nodiscard]] bool begun(const RunningJob& job) const;
+  // Ids of the handlers that are running now, separated by blanks.
+  [[nodiscard]] std::string running_ids() const;
+  // Ends the threads, which hold on to this runner: before the last handle goes.
+  void join() { pool_.join(); }
+  // Lets go of threads that nobody waits for any more; the runner must outlive them.
+  void abandon() { pool_.abandon(); }
+
+ private:
+  bool begin(RunningJob& job);
+  void end(std::shared_ptr<RunningJob> job, Outcome outcome);
+  void tell_ended();
+
+  std::shared_ptr<QueueCore> queue_;
+  RawHandler handler_;
+  std::function<void(const Ended&)> ended_;
+
+  mutable std::mutex mutex_;  // guards what follows, and RunningJob::begun
+  bool stopped_ = false;
+  std::vector<std::string> running_ids_;
+
+  std::mutex untold_mutex_;  // guards untold_, telling_
+  Ended untold_;
+  bool telling_ = false;  // a call of the loop is on its way
+
+  Pool pool_;  // last, so that it goes first: its threads use all of the above
+};
+
+}  // namespace echomq::inline v2
