@@ -9,7 +9,7 @@
 #include "echomq_scripts.h"
 #include "protocol/lease.h"
 #include "wire/command.h"
-#include "wire/reply_number.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 

@@ -7,7 +7,7 @@
 #include "base/weak_call.h"
 #include "protocol/refusal.h"
 #include "wire/command.h"
-#include "wire/reply_number.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "worker/promoter.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "echomq_scripts.h"
 #include "wire/command.h"
-#include "wire/reply_number.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -30,17 +30,11 @@ void Promoter::promote(Done done) {
 void Promoter::peeked(const wire::Reply& earliest, Done done) {
   const auto& client = queue_->client();
   const auto now = client->now_ms();
-  std::vector<std::pair<std::string, std::int64_t>> due;
-  std::int64_t next = 0;
-  for (const auto& entry : earliest.items) {
-    if (entry.items.size() != 2) continue;
-    const auto at = wire::number_of(entry.items[1]);
-    if (at > now) {
-      next = at;
-      break;
-    }
-    due.emplace_back(entry.items[0].text, at);
-  }
+  auto due = wire::scored(earliest);
+  const auto later = std::find_if(due.begin(), due.end(),
+                                  [now](const auto& entry) { return entry.score > now; });
+  const auto next = later == due.end() ? 0 : later->score;
+  due.erase(later, due.end());
   // Someone else was here first: keep the time of the next one.
   if (due.empty()) return done({.again_ms = next});
 

@@ -6,6 +6,7 @@
 
 #include "protocol/lease.h"
 #include "wire/command.h"
+#include "wire/reply_form.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
@@ -33,18 +34,17 @@ void Reconciler::looked(std::size_t from, Result<wire::Reply> reply) {
   }
   if (!reply || reply->is_error()) return;
   // Backwards, because of releases the job that was claimed last is pushed first.
-  for (auto entry = reply->items.rbegin(); entry != reply->items.rend(); ++entry) {
-    if (entry->items.size() != 2) continue;
-    const auto& id = entry->items[0].text;
-    const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry->items[1].number));
-    if (!is_unknown(id, lease)) continue;
+  auto page = wire::scored(*reply);
+  for (auto entry = page.rbegin(); entry != page.rend(); ++entry) {
+    const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry->score));
+    if (!is_unknown(entry->member, lease)) continue;
     job::LoadedJob lost;
-    lost.id = id;
+    lost.id = std::move(entry->member);
     settler_->push(give_back(
         std::make_shared<RunningJob>(std::move(lost), queue_->name(), lease.token(), [] {}),
         /*started=*/false));
   }
-  if (reply->items.size() == kPage) look(from + kPage);
+  if (page.size() == kPage) look(from + kPage);
   settler_->pump();
 }
 

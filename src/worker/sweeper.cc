@@ -7,6 +7,7 @@
 #include "echomq_scripts.h"
 #include "protocol/lease.h"
 #include "wire/command.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -41,12 +42,10 @@ void Sweeper::looked(Result<wire::Reply> reply) {
   if (!reply || contact_ != queue_->client()->contact()) return suspects_.clear();
   std::map<std::string, std::uint64_t> unchanged;
   std::map<std::string, std::uint64_t> expired;
-  for (const auto& entry : reply->items) {
-    if (entry.items.size() != 2) continue;
-    const auto& id = entry.items[0].text;
-    const auto lease = static_cast<std::uint64_t>(entry.items[1].number);
-    const auto seen = suspects_.find(id);
-    (seen != suspects_.end() && seen->second == lease ? unchanged : expired)[id] = lease;
+  for (const auto& entry : wire::scored(*reply)) {
+    const auto lease = static_cast<std::uint64_t>(entry.score);
+    const auto seen = suspects_.find(entry.member);
+    (seen != suspects_.end() && seen->second == lease ? unchanged : expired)[entry.member] = lease;
   }
   suspects_ = std::move(expired);
   if (!unchanged.empty()) recover(unchanged);

@@ -131,6 +131,8 @@ void WorkerCore::tick() {
   tick_ = queue_->client()->loop().after(interval, weak_call(*this, &WorkerCore::tick));
   extender_->extend(running_);
   if (stopping_) return;
+  // A lost connection that nobody may end may bring a claim at any time.
+  if (queue_->client()->kill_denied()) reconciler_->reconcile();
   sweeper_->tick();
   if (ticks_++ * interval >= kTrashEvery || ticks_ == 1) {
     ticks_ = 1;
