@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/child_process.h"
 #include "support/library_test.h"
 
 namespace echomq::test {
@@ -93,6 +94,14 @@ TEST_F(ClientOf, LastHandleMayGoInsideACallback) {
     gone.set_value();
   });
   EXPECT_EQ(gone.get_future().wait_for(10s), std::future_status::ready);
+}
+
+// It used what the end of main() had destroyed: a crash at the exit of short programs, now and then.
+TEST_F(ClientOf, NoThreadOutlivesMainWhenTheLastHandleWentInACallback) {
+  for (int time = 0; time < 10; ++time) {
+    ChildProcess program("last_handle", {server.url(), name});
+    EXPECT_EQ(program.wait(), 0) << program.output();
+  }
 }
 
 // A call that would wait for the thread it runs on is refused, not left hanging.
