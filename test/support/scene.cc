@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t kLong = 600'000;
 
-std::vector<NewJob> plain(const std::vector<std::string>& ids) {
-  std::vector<NewJob> jobs;
+std::vector<JobToAdd> plain(const std::vector<std::string>& ids) {
+  std::vector<JobToAdd> jobs;
   for (const auto& id : ids) jobs.push_back({.id = id});
   return jobs;
 }

@@ -103,7 +103,7 @@ Reply ScriptQueue::read(const std::string& id) {
                                                {.revision = revision, .id = id}));
 }
 
-Reply ScriptQueue::add(const std::vector<NewJob>& jobs, const Flush& flush) {
+Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
   using Script = scripts::JobAdd;
   if (!flush.number) ++flush_;
   auto out = ScriptCall::of<Script>({.meta = keys.meta,

@@ -27,7 +27,7 @@
 
 namespace echomq::test {
 
-struct NewJob {
+struct JobToAdd {
   std::string id;
   bool custom = true;  // false: the id counts as minted, and no sub-keys are declared
   std::int64_t delay = 0;
@@ -119,7 +119,7 @@ class ScriptQueue {
   Reply open();
   Reply counts();
   Reply read(const std::string& id);
-  Reply add(const std::vector<NewJob>& jobs, const Flush& flush = {});
+  Reply add(const std::vector<JobToAdd>& jobs, const Flush& flush = {});
   Claimed claim(std::size_t count, const ClaimOptions& options = {});
   Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
   Reply finish(const std::vector<Finish>& items);

@@ -37,8 +37,8 @@ void Workload::step() {
   }
 }
 
-std::vector<NewJob> Workload::new_jobs() {
-  std::vector<NewJob> jobs(1 + below(6));
+std::vector<JobToAdd> Workload::new_jobs() {
+  std::vector<JobToAdd> jobs(1 + below(6));
   for (auto& job : jobs) {
     job.custom = one_in(2);
     job.id =

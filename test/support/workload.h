@@ -25,7 +25,7 @@ class Workload {
  private:
   std::size_t below(std::size_t limit) { return random_() % limit; }
   bool one_in(std::size_t count) { return below(count) == 0; }
-  std::vector<NewJob> new_jobs();
+  std::vector<JobToAdd> new_jobs();
   void add();
   void claim();
   void finish();
@@ -42,7 +42,7 @@ class Workload {
   std::mt19937 random_;
   std::uint64_t next_minted_ = 274'557'032'793'636'864;
   std::uint64_t flush_ = 0;
-  std::vector<NewJob> last_added_;
+  std::vector<JobToAdd> last_added_;
   std::vector<JobRun> held_;
   std::vector<JobRun> ended_;
 };

@@ -37,9 +37,9 @@ TEST_F(FullServer, RefusesAnAddAndChangesNothing) {
   Scene scene(q);
   fill();
   EXPECT_TRUE(redis({"SET", "unrelated", "1"}).is_error()) << "the server is not full";
-  for (const auto& job :
-       {NewJob{.id = "n"}, NewJob{.id = "n", .delay = 1'000}, NewJob{.id = "n", .priority = 1},
-        NewJob{.id = "n", .lifo = true}, NewJob{.id = "1", .custom = false}, NewJob{.id = "t1"}}) {
+  for (const auto& job : {JobToAdd{.id = "n"}, JobToAdd{.id = "n", .delay = 1'000},
+                          JobToAdd{.id = "n", .priority = 1}, JobToAdd{.id = "n", .lifo = true},
+                          JobToAdd{.id = "1", .custom = false}, JobToAdd{.id = "t1"}}) {
     const auto before = dump_queue(redis, q.name());
     EXPECT_EQ(statuses(q.add({job})), "EMQFULL the server is at its maxmemory limit");
     EXPECT_EQ(difference(before, dump_queue(redis, q.name())), "");
@@ -87,7 +87,7 @@ TEST_F(FullServer, EverythingButAddsGoesOnAsEver) {
 TEST_F(FullServer, ABacklogDrains) {
   ScriptQueue q(redis, unique_queue("full"));
   q.open();
-  std::vector<NewJob> jobs;
+  std::vector<JobToAdd> jobs;
   for (int i = 0; i < 200; ++i) jobs.push_back({.id = "j" + std::to_string(i)});
   q.add(jobs);
   q.keep_completed = {.count = 10};

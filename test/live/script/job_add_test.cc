@@ -149,7 +149,7 @@ TEST_F(JobAdd, TakesAnIdBackFromTheTrash) {
 }
 
 TEST_F(JobAdd, ABatchOfTheGreatestSizeIsStored) {
-  std::vector<NewJob> jobs;
+  std::vector<JobToAdd> jobs;
   for (int i = 0; i < 256; ++i) jobs.push_back({.id = "j" + std::to_string(i), .priority = 1});
   const auto reply = q.add(jobs);
   ASSERT_EQ(reply.items.size(), 256U);

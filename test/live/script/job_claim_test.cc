@@ -131,7 +131,7 @@ TEST_F(JobClaim, AnIdThatWaitsTwiceIsGivenOnce) {
 }
 
 TEST_F(JobClaim, TakesTheGreatestBatch) {
-  std::vector<NewJob> jobs;
+  std::vector<JobToAdd> jobs;
   for (int i = 0; i < 256; ++i) jobs.push_back({.id = "j" + std::to_string(i)});
   q.add(jobs);
   EXPECT_EQ(q.claim(256).runs.size(), 256U);

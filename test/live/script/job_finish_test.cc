@@ -11,7 +11,7 @@ class JobFinish : public ScriptTest {
  protected:
   // Adds and claims jobs j0..j<count-1>.
   std::vector<JobRun> claim_new(int count) {
-    std::vector<NewJob> jobs;
+    std::vector<JobToAdd> jobs;
     for (int i = 0; i < count; ++i) jobs.push_back({.id = "j" + std::to_string(i)});
     q.add(jobs);
     return q.claim(jobs.size()).runs;

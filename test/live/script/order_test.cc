@@ -30,7 +30,7 @@ TEST_F(ScriptOrder, B38_MaximumPriorityIsFirstInFirstOut) {
 TEST_F(ScriptOrder, EqualPrioritiesAreFirstInFirstOutAcrossBatches) {
   std::string expected;
   for (int batch = 0; batch < 10; ++batch) {
-    std::vector<NewJob> jobs;
+    std::vector<JobToAdd> jobs;
     for (int i = 0; i < 20; ++i) {
       // Falling ids, so that byte order would be wrong.
       const auto id = "j" + std::to_string(999 - batch * 20 - i);
@@ -79,7 +79,7 @@ TEST_F(ScriptOrder, B45_TenThousandJobsOfOneMillisecondAreFirstInFirstOut) {
   constexpr int kBatch = 250;
   constexpr std::uint64_t kFirst = 274'557'032'793'636'864;
   for (int from = 0; from < kJobs; from += kBatch) {
-    std::vector<NewJob> jobs;
+    std::vector<JobToAdd> jobs;
     for (int i = from; i < from + kBatch; ++i)
       jobs.push_back({.id = std::to_string(kFirst + static_cast<std::uint64_t>(i)),
                       .custom = false,
