@@ -60,6 +60,7 @@ class Producer {
 
 int main(int argc, char** argv) try {
   asio::io_context loop{1};
+  asio::signal_set signals(loop, SIGTERM, SIGINT);  // first of all, so that none is missed
   echomq::ClientOptions options;
   options.post = [&loop](std::function<void()> task) { asio::post(loop, std::move(task)); };
   auto mq =
@@ -73,7 +74,6 @@ int main(int argc, char** argv) try {
       [&](echomq::Job<>&) { asio::post(loop, [&finished] { ++finished; }); }};
 
   // Shutting down waits for handlers, so it must not happen on the loop that they post to.
-  asio::signal_set signals(loop, SIGTERM, SIGINT);
   std::thread stopping;
   const auto stop = [&] {
     signals.cancel();

@@ -8,6 +8,7 @@
 
 #include "echomq/keyspace.h"
 #include "echomq_scripts.h"
+#include "protocol/registry.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -53,7 +54,8 @@ Result<std::string> acl_line(const AclOptions& options) {
   }
   line += " ~{emq}:*";
   for (const auto& prefix : options.v1_prefixes) {
-    if (const auto fits = queue_name(prefix); !fits) return fits.error();
+    if (prefix.empty() || !std::all_of(prefix.begin(), prefix.end(), registry::is_name_char))
+      return registry::refusal("the v1 prefix", prefix, "may hold letters, digits and . _ - only");
     line += " %R~" + prefix + ":*";
   }
   std::set<std::string> commands(kPlainCommands.begin(), kPlainCommands.end());

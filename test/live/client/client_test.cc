@@ -96,7 +96,8 @@ TEST_F(ClientOf, LastHandleMayGoInsideACallback) {
   EXPECT_EQ(gone.get_future().wait_for(10s), std::future_status::ready);
 }
 
-// It used what the end of main() had destroyed: a crash at the exit of short programs, now and then.
+// It used what the end of main() had destroyed: a crash at the exit of short programs, now and
+// then.
 TEST_F(ClientOf, NoThreadOutlivesMainWhenTheLastHandleWentInACallback) {
   for (int time = 0; time < 10; ++time) {
     ChildProcess program("last_handle", {server.url(), name});

@@ -108,12 +108,12 @@ TEST_F(ExampleTest, AsioLoop) {
 }
 
 TEST_F(ExampleTest, AsioLoopStopsBySigterm) {
+  auto mq = echomq::connect(url()).value();
+  echomq::Queue<> requests{mq, "requests"};
+  ASSERT_TRUE(requests.open());
+  const auto before = requests.counts().value().completed;
   Program program{folder_.path(), "asio_loop", {url()}};
-  ASSERT_TRUE(eventually([&] {
-    auto mq = echomq::connect(url()).value();
-    const auto counts = echomq::Queue<>(mq, "requests").counts();
-    return counts && counts->completed > 0;
-  }));
+  ASSERT_TRUE(eventually([&] { return requests.counts().value().completed > before; }));
   program.signal(SIGTERM);
   EXPECT_EQ(program.wait().code, 0);
 }
@@ -127,8 +127,9 @@ class ExampleService : public ExampleTest {
     EXPECT_TRUE(eventually([&] { return program.out().find("ready") != std::string::npos; }))
         << program.err();
     const auto id = pages_.add("a page").value();
-    EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::JobState::active; }))
-        << program.err();
+    EXPECT_TRUE(eventually([&] {
+      return pages_.job(id).value().state == echomq::JobState::active;
+    })) << program.err();
     return id;
   }
 
@@ -148,7 +149,8 @@ TEST_F(ExampleService, GivesBackWhatItWorksOnBySigterm) {
   EXPECT_EQ(job.attempts_made, 0U);
 
   Program next{folder_.path(), "service", {url()}};
-  EXPECT_TRUE(eventually([&] { return pages_.job(id).value().state == echomq::JobState::completed; }));
+  EXPECT_TRUE(
+      eventually([&] { return pages_.job(id).value().state == echomq::JobState::completed; }));
   next.signal(SIGTERM);
   EXPECT_EQ(next.wait().code, 0);
 }

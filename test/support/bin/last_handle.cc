@@ -8,8 +8,11 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
+#include <sstream>
+#include <string>
 
 #include "echomq/echomq.h"
 
@@ -21,11 +24,27 @@ struct LastOfAll {
   LastOfAll(const LastOfAll&) = delete;
   LastOfAll& operator=(const LastOfAll&) = delete;
   ~LastOfAll() {
-    namespace fs = std::filesystem;
-    const auto threads = std::distance(fs::directory_iterator("/proc/self/task"), {});
-    if (threads == 1) return;
-    std::fprintf(stderr, "%ld threads at the end\n", static_cast<long>(threads));
+    int running = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+      running += is_running(task.path()) ? 1 : 0;
+    if (running == 1) return;
+    std::fprintf(stderr, "%d threads at the end\n", running);
     ::_exit(3);
+  }
+
+  // A thread that was waited for may be listed still, while the kernel puts it away: proc(5),
+  // PF_EXITING in the flags, the seventh field after the name.
+  static bool is_running(const std::filesystem::path& task) {
+    constexpr unsigned kExiting = 0x4;
+    std::ifstream in(task / "stat");
+    std::string line;
+    if (!std::getline(in, line)) return false;
+    std::istringstream fields(line.substr(line.rfind(')') + 1));
+    std::string skipped;
+    for (int i = 0; i < 6; ++i) fields >> skipped;
+    unsigned flags = 0;
+    fields >> flags;
+    return (flags & kExiting) == 0;
   }
 } last_of_all;
 
