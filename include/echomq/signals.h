@@ -22,7 +22,7 @@ namespace echomq::inline v2 {
 
 class ECHOMQ_API Signals {
  public:
-  Signals(std::initializer_list<int> signals);
+  Signals(std::initializer_list<int> numbers);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

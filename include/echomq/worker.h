@@ -77,7 +77,7 @@ class ECHOMQ_API RawWorker {
   RawWorker& operator=(RawWorker&&) = delete;
 
   // See Worker.
-  int run_until(const Signals& signals, std::chrono::milliseconds grace);
+  int run_until(const Signals& stop, std::chrono::milliseconds grace);
   Result<void> stop(std::chrono::milliseconds grace);
   bool wait(std::chrono::milliseconds timeout);
   [[nodiscard]] Result<void> status() const;
@@ -160,9 +160,9 @@ class Worker {
   // still running are named in the log; their jobs are recovered when their lease ends. Answers
   // what main() should return: 0 shut down cleanly, 1 stopped by an error (status()), 2 handlers
   // were still running.
-  int run_until(const Signals& signals,
+  int run_until(const Signals& stop,
                 std::chrono::milliseconds grace = std::chrono::seconds(25)) {
-    return raw_.run_until(signals, grace);
+    return raw_.run_until(stop, grace);
   }
 
   // The same shutdown without signals. Errors: timeout (handlers were still running after `grace`;
