@@ -76,6 +76,7 @@ int main(int argc, char** argv) try {
   // Shutting down waits for handlers, so it must not happen on the loop that they post to.
   std::thread stopping;
   const auto stop = [&] {
+    if (stopping.joinable()) return;
     signals.cancel();
     stopping = std::thread([&worker] { worker.reset(); });
   };

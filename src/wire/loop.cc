@@ -12,7 +12,8 @@
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
-#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <mutex>
 #include <thread>
@@ -26,56 +27,84 @@ struct Loop::State {
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   std::thread thread;
   std::thread::id id;
-  std::atomic<bool> done{false};
+
+  std::mutex mutex;  // guards what follows
+  std::condition_variable changed;
+  bool left = false;  // its owner went, on the very thread, which cannot wait for itself
+  bool done = false;  // the thread is about to end
+
+  void set(bool State::*flag) {
+    const std::lock_guard lock(mutex);
+    this->*flag = true;
+    changed.notify_all();
+  }
+  bool wait(bool State::*flag, std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, time, [this, flag] { return this->*flag; });
+  }
 };
 
 namespace {
 
-// Threads of loops whose last owner let go on the very thread, which cannot wait for itself. They
-// end soon, but must have ended before the process destroys what they use: main() may return at
-// any moment.
-class Orphans {
+// All loops of the process. Their threads use statics (error categories, OpenSSL), which main()
+// destroys when it returns: no thread may outlive that. Most are waited for by the owner of their
+// loop; the others here.
+class Loops {
  public:
-  static Orphans& all() {
-    static Orphans orphans;
-    return orphans;
+  using Shared = std::shared_ptr<Loop::State>;
+
+  // Never destroyed: a client may be a static that is older than this, and then goes later.
+  static Loops& all() {
+    static auto* const loops = new Loops;
+    static const AtExit at_exit;
+    return *loops;
   }
 
-  void adopt(std::thread thread, std::shared_ptr<const std::atomic<bool>> done) {
+  void add(const Shared& loop) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(threads_, [](Orphan& orphan) {
-      if (!*orphan.done) return false;
-      orphan.thread.join();
-      return true;
+    std::erase_if(loops_, [](const Shared& old) {
+      const bool over = old->wait(&Loop::State::left, milliseconds(0)) &&
+                        old->wait(&Loop::State::done, milliseconds(0));
+      if (over) old->thread.join();
+      return over;
     });
-    threads_.push_back({std::move(thread), std::move(done)});
+    loops_.push_back(loop);
+  }
+
+  void remove(const Shared& loop) {
+    const std::lock_guard lock(mutex_);
+    std::erase(loops_, loop);
   }
 
  private:
-  struct Orphan {
-    std::thread thread;
-    std::shared_ptr<const std::atomic<bool>> done;
+  using milliseconds = std::chrono::milliseconds;
+
+  struct AtExit {
+    // What the threads use comes first, and so goes after them.
+    AtExit() {
+      OPENSSL_init_ssl(0, nullptr);
+      (void)asio::error::get_system_category();
+      (void)asio::error::get_netdb_category();
+      (void)asio::error::get_addrinfo_category();
+      (void)asio::error::get_misc_category();
+    }
+    ~AtExit() { all().finish(); }
   };
 
-  // What the threads use comes first, and so goes after them.
-  Orphans() {
-    OPENSSL_init_ssl(0, nullptr);
-    (void)asio::error::get_system_category();
-    (void)asio::error::get_netdb_category();
-    (void)asio::error::get_addrinfo_category();
-    (void)asio::error::get_misc_category();
-  }
-  ~Orphans() {
-    for (auto& orphan : threads_) {
-      if (orphan.thread.get_id() == std::this_thread::get_id())
-        orphan.thread.detach();  // a callback called exit()
-      else
-        orphan.thread.join();
+  // Waits for the threads that nobody else waits for: those that were left, and, for a moment,
+  // those that are just being left. A client that still has an owner is the owner's to end.
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& loop : loops_) {
+      if (loop->id == std::this_thread::get_id()) continue;  // a callback called exit()
+      if (!loop->wait(&Loop::State::left, milliseconds(250))) continue;
+      if (!loop->wait(&Loop::State::done, milliseconds(1'000))) loop->context.stop();
+      if (loop->wait(&Loop::State::done, milliseconds(1'000))) loop->thread.join();
     }
   }
 
   std::mutex mutex_;
-  std::vector<Orphan> threads_;
+  std::vector<Shared> loops_;
 };
 
 class AsioTimer final : public Loop::Timer {
@@ -88,7 +117,7 @@ class AsioTimer final : public Loop::Timer {
 }  // namespace
 
 Loop::Loop() : state_(std::make_shared<State>()) {
-  Orphans::all();  // now, so that it is older than whatever may depend on this loop
+  Loops::all().add(state_);
   // The thread takes no signals: they belong to the program, not to a library's thread.
   sigset_t all;
   sigset_t before;
@@ -98,7 +127,7 @@ Loop::Loop() : state_(std::make_shared<State>()) {
   // thread.
   state_->thread = std::thread([state = state_] {
     state->context.run();
-    state->done = true;
+    state->set(&State::done);
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   state_->id = state_->thread.get_id();
@@ -106,10 +135,12 @@ Loop::Loop() : state_(std::make_shared<State>()) {
 
 Loop::~Loop() {
   state_->context.stop();
-  if (inside())
-    Orphans::all().adopt(std::move(state_->thread), {state_, &state_->done});
-  else
+  if (inside()) {
+    state_->set(&State::left);
+  } else {
     state_->thread.join();
+    Loops::all().remove(state_);
+  }
 }
 
 void Loop::post(Task task) {

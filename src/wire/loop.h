@@ -36,8 +36,9 @@ class Loop {
   std::shared_ptr<Timer> after(std::chrono::milliseconds delay, Task task);
   [[nodiscard]] asio::io_context& context() noexcept;
 
- private:
   struct State;
+
+ private:
   std::shared_ptr<State> state_;
 };
 

@@ -90,7 +90,7 @@ TEST_F(Usage, ExitCodesAreThoseOfTheHelp) {
       {2, "invalid_name", {"job", name, "no:colons"}},
       {2, "invalid_url", {"status", "--url", "http://localhost"}},
       {2, "too_large", {"add", name, "n", "--stdin"}},
-      {2, "unsupported", {"status", "--url", "rediss://localhost"}},
+      {2, "unsupported", {"status", "--url", "redis+sentinel://localhost"}},
       {3, "unavailable", {"status", "--url", "unix://" + file("nobody.sock")}},
       {3, "loading", {"status", "--url", loading.url()}},
       {4, "fence", {"add", "fenced-" + name, "n"}},

@@ -183,7 +183,6 @@ TEST_F(Add, ManyThreadsAtOnce) {
 }
 
 TEST_F(Add, LookingMakesNoQueue) {
-  const auto before = dump_all(redis);
   const auto counted = queue.counts();
   ASSERT_FALSE(counted);
   EXPECT_EQ(counted.error().code, ErrorCode::not_found) << counted.error().message();
@@ -191,7 +190,8 @@ TEST_F(Add, LookingMakesNoQueue) {
   const auto looked = queue.job("nobody");
   ASSERT_FALSE(looked);
   EXPECT_EQ(looked.error().code, ErrorCode::not_found) << looked.error().message();
-  EXPECT_EQ(difference(before, dump_all(redis)), "");
+  EXPECT_EQ(difference({}, dump_queue(redis, name)), "");
+  EXPECT_TRUE(redis({"ZSCORE", reserve_key(Reserve::queues), name}).is_null());
 }
 
 TEST_F(Add, JobThatIsNotThere) {
