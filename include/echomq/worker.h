@@ -160,8 +160,7 @@ class Worker {
   // still running are named in the log; their jobs are recovered when their lease ends. Answers
   // what main() should return: 0 shut down cleanly, 1 stopped by an error (status()), 2 handlers
   // were still running.
-  int run_until(const Signals& stop,
-                std::chrono::milliseconds grace = std::chrono::seconds(25)) {
+  int run_until(const Signals& stop, std::chrono::milliseconds grace = std::chrono::seconds(25)) {
     return raw_.run_until(stop, grace);
   }
 

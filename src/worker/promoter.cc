@@ -31,8 +31,8 @@ void Promoter::peeked(const wire::Reply& earliest, Done done) {
   const auto& client = queue_->client();
   const auto now = client->now_ms();
   auto due = wire::scored(earliest);
-  const auto later = std::find_if(due.begin(), due.end(),
-                                  [now](const auto& entry) { return entry.score > now; });
+  const auto later =
+      std::find_if(due.begin(), due.end(), [now](const auto& entry) { return entry.score > now; });
   const auto next = later == due.end() ? 0 : later->score;
   due.erase(later, due.end());
   // Someone else was here first: keep the time of the next one.

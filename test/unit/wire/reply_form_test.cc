@@ -25,7 +25,8 @@ std::string listed(const std::string& bytes) {
 
 TEST(ReplyForm, ScoresArePairsInResp3AndAFlatListInResp2) {
   const std::string expected = "a=1 b=4503599627370495 ";
-  EXPECT_EQ(listed("*2\r\n*2\r\n$1\r\na\r\n,1\r\n*2\r\n$1\r\nb\r\n,4503599627370495\r\n"), expected);
+  EXPECT_EQ(listed("*2\r\n*2\r\n$1\r\na\r\n,1\r\n*2\r\n$1\r\nb\r\n,4503599627370495\r\n"),
+            expected);
   EXPECT_EQ(listed("*4\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\nb\r\n$16\r\n4503599627370495\r\n"), expected);
 }
 
