@@ -4,6 +4,7 @@
 // the library has a loop of its own for its connection and never touches this one by itself.
 //
 // Usage: asio_loop [URL]; the server of EMQ_URL, or a private one, when no URL is given.
+#include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
@@ -26,32 +27,49 @@ using namespace std::chrono_literals;
 class Producer {
  public:
   Producer(asio::io_context& loop, echomq::Queue<>& queue, int count, std::function<void()> done)
-      : timer_(loop), queue_(queue), left_(count), missing_(count), done_(std::move(done)) {}
+      : timer_(loop),
+        queue_(queue),
+        answers_(loop.get_executor()),
+        left_(count),
+        done_(std::move(done)) {}
 
   void tick() {
-    if (left_-- == 0) return;
+    if (left_ == 0) return finish_when_answered();
+    --left_;
+    ++missing_;
     queue_.async_add("request", {}, [this](const echomq::Result<std::string>& id) {
       if (std::this_thread::get_id() != loop_thread_) std::abort();
       if (id)
         ++added_;
       else
         std::fprintf(stderr, "%s\n", id.error().message().c_str());
-      if (--missing_ == 0) done_();
+      --missing_;
+      finish_when_answered();
     });
     timer_.expires_after(2ms);
     timer_.async_wait([this](std::error_code error) {
       if (!error) tick();
     });
   }
+  // Adds no more; what is on its way is waited for.
+  void stop() { left_ = 0; }
   [[nodiscard]] int added() const { return added_; }
 
  private:
+  void finish_when_answered() {
+    if (left_ > 0 || missing_ > 0 || !answers_.owns_work()) return;
+    answers_.reset();
+    done_();
+  }
+
   asio::steady_timer timer_;
   echomq::Queue<>& queue_;
+  // While answers are owed, the loop must not end: they are posted to it.
+  asio::executor_work_guard<asio::io_context::executor_type> answers_;
   const std::thread::id loop_thread_ = std::this_thread::get_id();
   // No atomics and no locks: all of this is touched by the loop's thread alone.
   int left_;
-  int missing_;
+  int missing_ = 0;
   int added_ = 0;
   std::function<void()> done_;
 };
@@ -75,16 +93,14 @@ int main(int argc, char** argv) try {
 
   // Shutting down waits for handlers, so it must not happen on the loop that they post to.
   std::thread stopping;
-  const auto stop = [&] {
-    if (stopping.joinable()) return;
+  Producer producer(loop, requests, 50, [&] {
     signals.cancel();
     stopping = std::thread([&worker] { worker.reset(); });
-  };
+  });
   signals.async_wait([&](std::error_code error, int) {
-    if (!error) stop();
+    if (!error) producer.stop();
   });
 
-  Producer producer(loop, requests, 50, stop);
   producer.tick();
   loop.run();  // ends when nothing is left to do: no timer, no signal waited for
   stopping.join();

@@ -61,6 +61,7 @@ struct ClientOptions {
   std::function<void(ConnectionState, std::string_view why)> on_state{};
   // Where callbacks of async_ operations run; on the I/O thread by default. Given for example
   // [&](auto task) { asio::post(context, std::move(task)); }
+  // What it posts to must live until every operation that was begun is answered.
   std::function<void(std::function<void()>)> post{};
 };
 

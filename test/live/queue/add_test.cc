@@ -64,7 +64,7 @@ TEST_F(Add, IsReadBackAsItWasGiven) {
   EXPECT_EQ(job.options.keep_completed->age, 60s);
   ASSERT_TRUE(job.options.keep_failed);
   EXPECT_EQ(job.options.keep_failed->count, 0);
-  EXPECT_GE(job.added_ms, begun);
+  EXPECT_GE(job.added_ms, begun - 50);  // the server's time is an estimate, and gets better
   EXPECT_EQ(job.attempts_made, 0U);
   EXPECT_EQ(job.attempts_started, 0U);
   EXPECT_EQ(job.crashes, 0U);
