@@ -25,13 +25,14 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
  public:
   using Jobs = std::vector<std::shared_ptr<RunningJob>>;
 
-  // What the answer of a claim tells.
+  // What the answer of a claim tells. The server looks for delayed and active jobs only when fewer
+  // were ready than asked for.
   struct Claimed {
     unsigned asked = 0;
     unsigned taken = 0;          // these are being loaded
     std::int64_t ready = 0;      // left for others
-    std::int64_t due_ms = 0;     // of the next delayed job; 0: none
-    bool anyone_active = false;  // or about to be: in the crashed lane
+    std::int64_t due_ms = 0;     // of the next delayed job; 0: none is known
+    bool anyone_active = false;  // or waits in the crashed lane
     bool open = true;            // false: the queue is paused and gives nothing
   };
 
