@@ -21,6 +21,7 @@ inline constexpr std::uint64_t kMaxReasonBytes = 8ULL << 10;    // a longer fail
 inline constexpr unsigned kMaxPriority = (1U << 21) - 1;        // scores stay below 2^53
 inline constexpr unsigned kMaxAttempts = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxDelay = std::chrono::hours(24 * 365 * 10);
+inline constexpr std::chrono::seconds kMaxKeepAge = std::chrono::hours(24 * 365 * 100);
 
 // How long to wait before the next attempt. n counts the failed attempts, from 1.
 //   fixed:       delay
@@ -45,7 +46,7 @@ struct Backoff {
 // How many finished jobs a queue keeps, and for how long: the oldest go first.
 struct Keep {
   std::int64_t count = 1'000;           // 0: nothing is kept; negative: no limit
-  std::chrono::seconds age{24 * 3600};  // 0: no limit
+  std::chrono::seconds age{24 * 3600};  // 0: no limit; at most a hundred years
 
   static Keep none() { return {0, std::chrono::seconds{0}}; }
   static Keep all() { return {-1, std::chrono::seconds{0}}; }

@@ -5,9 +5,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/number.h"
 #include "echomq/keyspace.h"
 
 namespace echomq::inline v2::job {
@@ -28,8 +30,9 @@ Error bad(std::string option, const std::string& value, const std::string& expec
 }
 
 Result<void> check_keep(const std::string& option, const std::optional<Keep>& keep) {
-  if (keep && keep->age.count() < 0)
-    return bad(option + ".age", std::to_string(keep->age.count()), "seconds, 0 (no limit) or more");
+  if (keep && (keep->age.count() < 0 || keep->age > kMaxKeepAge))
+    return bad(option + ".age", std::to_string(keep->age.count()),
+               "seconds, 0 (no limit) to a hundred years");
   return {};
 }
 
@@ -42,6 +45,8 @@ Result<void> check_backoff(const Backoff& backoff) {
   if (backoff.kind == Backoff::Kind::none && backoff.delay.count() != 0)
     return bad("backoff.delay", std::to_string(backoff.delay.count()),
                "0 where backoff.kind is none; use Backoff::fixed or Backoff::exponential");
+  if (backoff.kind == Backoff::Kind::none && backoff.jitter != 0.0)
+    return bad("backoff.jitter", number(backoff.jitter), "0 where backoff.kind is none");
   return {};
 }
 
@@ -93,9 +98,26 @@ std::string encode_opts(const JobOptions& options) {
   return out + "}";
 }
 
+// The nearest one that fits: JSON can write any number.
+std::int64_t whole(const nlohmann::json& number) {
+  constexpr auto kGreatest = std::numeric_limits<std::int64_t>::max();
+  if (number.is_number_float()) return saturating_int64(number.get<double>());
+  if (number.is_number_unsigned() && number.get<std::uint64_t>() > std::uint64_t{kGreatest})
+    return kGreatest;
+  return number.get<std::int64_t>();
+}
+
 std::int64_t whole(const nlohmann::json& json, const char* key, std::int64_t otherwise) {
   const auto it = json.find(key);
-  return it != json.end() && it->is_number() ? it->get<std::int64_t>() : otherwise;
+  return it != json.end() && it->is_number() ? whole(*it) : otherwise;
+}
+
+std::chrono::milliseconds stored_delay(std::int64_t ms) {
+  return std::chrono::milliseconds(std::clamp<std::int64_t>(ms, 0, kMaxDelay.count()));
+}
+
+std::chrono::seconds stored_age(std::int64_t s) {
+  return std::chrono::seconds(std::clamp<std::int64_t>(s, 0, kMaxKeepAge.count()));
 }
 
 // v1 also writes true (keep nothing), false (keep all) and a bare count.
@@ -103,9 +125,8 @@ std::optional<Keep> decode_keep(const nlohmann::json& json, const char* key) {
   const auto it = json.find(key);
   if (it == json.end()) return std::nullopt;
   if (it->is_boolean()) return it->get<bool>() ? Keep::none() : Keep::all();
-  if (it->is_number()) return Keep{it->get<std::int64_t>(), std::chrono::seconds(0)};
-  if (it->is_object())
-    return Keep{whole(*it, "count", -1), std::chrono::seconds(whole(*it, "age", 0))};
+  if (it->is_number()) return Keep{whole(*it), std::chrono::seconds(0)};
+  if (it->is_object()) return Keep{whole(*it, "count", -1), stored_age(whole(*it, "age", 0))};
   return std::nullopt;
 }
 
@@ -135,13 +156,11 @@ JobOptions decode_opts(std::string_view text) {
     const auto type = it->find("type");
     const bool grows = type != it->end() && *type == "exponential";
     options.backoff = {grows ? Backoff::Kind::exponential : Backoff::Kind::fixed,
-                       std::chrono::milliseconds(
-                           std::clamp<std::int64_t>(whole(*it, "delay", 0), 0, kMaxDelay.count())),
-                       0.0};
+                       stored_delay(whole(*it, "delay", 0)), 0.0};
     if (const auto jitter = it->find("jitter"); jitter != it->end() && jitter->is_number())
       options.backoff.jitter = std::clamp(jitter->get<double>(), 0.0, 1.0);
   } else if (it != json.end() && it->is_number()) {
-    options.backoff = Backoff::fixed(std::chrono::milliseconds(it->get<std::int64_t>()));
+    options.backoff = Backoff::fixed(stored_delay(whole(*it)));
   }
   options.keep_completed = decode_keep(json, "removeOnComplete");
   options.keep_failed = decode_keep(json, "removeOnFail");

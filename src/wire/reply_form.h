@@ -15,8 +15,8 @@ namespace echomq::inline v2::wire {
 // An integer, a sorted set's score (a double in RESP3), or digits in a string.
 inline std::int64_t number_of(const Reply& reply) {
   if (reply.kind == Reply::Kind::integer) return reply.integer;
-  if (reply.kind == Reply::Kind::number) return static_cast<std::int64_t>(reply.number);
-  return static_cast<std::int64_t>(to_number<double>(reply.text));
+  if (reply.kind == Reply::Kind::number) return saturating_int64(reply.number);
+  return saturating_int64(to_number<double>(reply.text));
 }
 
 // A member of a sorted set, whose scores are whole numbers here.

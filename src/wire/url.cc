@@ -23,20 +23,22 @@ constexpr std::string_view kForms =
     "unix:///path/to/socket[?db=N] or "
     "embedded:[/folder]";
 
-// The URL as a message may show it: all that can be part of a password is left out. With an "@"
-// that is everything before the last one; without, what stands in a port's place.
+// The URL as a message may show it: all that can be part of a password is left out. That is what
+// stands before the last "@", and what stands in the port's place, because the "@host" may be
+// missing, also behind a user that is a mail address. A "://" further on ends no scheme and a "["
+// that is never closed begins no address: both may be of a password.
 std::string safe(std::string_view url) {
   std::string out(url);
   if (!url.starts_with("unix:///") && !url.starts_with("embedded:")) {
-    const auto slashes = url.find("://");
-    const auto start = slashes == std::string_view::npos ? 0 : slashes + 3;
+    const auto scheme_end = std::min(url.find(':'), url.size());
+    const auto start = url.substr(scheme_end).starts_with("://") ? scheme_end + 3 : 0;
     const auto at = url.rfind('@');
-    const auto host_end = url.substr(start).starts_with('[') ? url.find(']', start) : start;
-    const auto colon = url.find(':', std::min(host_end, url.size()));
-    if (at != std::string_view::npos && at >= start)
-      out.replace(start, at - start, "***");
-    else if (colon != std::string_view::npos)
-      out.replace(colon + 1, std::string::npos, "***");
+    const bool login = at != std::string_view::npos && at >= start;
+    const auto host = login ? at + 1 : start;
+    const auto close = url.substr(host).starts_with('[') ? url.find(']', host) : host;
+    const auto colon = url.find(':', close == std::string_view::npos ? host : close);
+    if (colon != std::string_view::npos) out.replace(colon + 1, std::string::npos, "***");
+    if (login) out.replace(start, at - start, "***");
   }
   if (out.size() > kShownBytes) out.replace(kShownBytes, std::string::npos, "...");
   std::replace_if(

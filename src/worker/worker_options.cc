@@ -22,12 +22,12 @@ std::optional<Error> check(const WorkerOptions& options) {
     return bad("max_crashes", std::to_string(options.max_crashes), "0 to 1,000");
   if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000))
     return bad("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
-  if (options.keep_completed.age.count() < 0)
+  if (options.keep_completed.age.count() < 0 || options.keep_completed.age > kMaxKeepAge)
     return bad("keep_completed.age", std::to_string(options.keep_completed.age.count()),
-               "0 (no limit) or more");
-  if (options.keep_failed.age.count() < 0)
+               "0 (no limit) to a hundred years");
+  if (options.keep_failed.age.count() < 0 || options.keep_failed.age > kMaxKeepAge)
     return bad("keep_failed.age", std::to_string(options.keep_failed.age.count()),
-               "0 (no limit) or more");
+               "0 (no limit) to a hundred years");
   if (options.name.size() > 255)
     return bad("name", std::to_string(options.name.size()) + " bytes", "at most 255");
   return std::nullopt;

@@ -72,6 +72,7 @@ seed_packages() {
   seed_packages "libgtest-dev" sed -i '$a #include <gtest/gtest.h>' src/base/error.cc
 }
 seed_packages "zlib1g-dev" sed -i '/^zlib1g-dev /d' run
+seed_packages "libclang-rt-dev" sed -i 's/-fsanitize=fuzzer)/-fsanitize=leak)/' test/fuzz/CMakeLists.txt
 unused=fig"let" # in two pieces, because a word in this file is a use
 seed_packages $unused sed -i "s/^zlib1g-dev .*/&\n$unused cmd:$unused - build/" run
 exit $((failures > 0))

@@ -15,8 +15,8 @@ namespace echomq::test {
 namespace {
 
 // Runs in the new process until it becomes the program; only async-signal-safe calls.
-[[noreturn]] void become(const char* program, char* const* words, const char* output,
-                         ::pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* words, char* const* environment,
+                         const char* output, ::pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   sigset_t none;
@@ -27,22 +27,25 @@ namespace {
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
-  ::execv(program, words);
+  ::execve(program, words, environment);
   ::_exit(127);
 }
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments) {
+ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
+                           const Environment& environment) {
   std::vector<std::string> words{std::string(ECHOMQ_TEST_BIN_DIR) + "/" + program};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (auto& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  auto variables = ours_and(environment);
+  const auto word_pointers = ended_by_null(words);
+  const auto variable_pointers = ended_by_null(variables);
   const auto output = folder_.file("output");
   const auto parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) become(pointers[0], pointers.data(), output.c_str(), parent);
+  if (pid_ == 0)
+    become(word_pointers[0], word_pointers.data(), variable_pointers.data(), output.c_str(),
+           parent);
   if (pid_ < 0) throw std::runtime_error("cannot fork " + program);
 }
 

@@ -17,14 +17,17 @@
 #include <string>
 #include <vector>
 
+#include "support/environment.h"
 #include "support/folder.h"
 
 namespace echomq::test {
 
 class ChildProcess {
  public:
-  // Starts the program; throws std::runtime_error when it cannot.
-  ChildProcess(const std::string& program, const std::vector<std::string>& arguments);
+  // Starts the program, with these variables set beside ours; throws std::runtime_error when it
+  // cannot.
+  ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
+               const Environment& environment = {});
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -5,10 +5,11 @@
 
 namespace echomq::test {
 
-ChildProcess& Fleet::start(const std::vector<std::string>& arguments) {
+ChildProcess& Fleet::start(const std::vector<std::string>& arguments,
+                           const Environment& environment) {
   std::vector<std::string> all{"url=" + url_, "queue=" + queue_, "journal=" + file("journal")};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  workers_.push_back(std::make_unique<ChildProcess>("worker_process", all));
+  workers_.push_back(std::make_unique<ChildProcess>("worker_process", all, environment));
   return *workers_.back();
 }
 

@@ -19,7 +19,8 @@ class Fleet {
   Fleet(std::string url, std::string queue) : url_(std::move(url)), queue_(std::move(queue)) {}
 
   // Starts one more; `arguments` are those of support/bin/worker_process.cc.
-  ChildProcess& start(const std::vector<std::string>& arguments = {});
+  ChildProcess& start(const std::vector<std::string>& arguments = {},
+                      const Environment& environment = {});
   // id -> the pids that began it, in order.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> runs() const;
   [[nodiscard]] std::size_t run_count() const;

@@ -26,6 +26,8 @@ using wire::Reply;
 // Whether the servers of this run give the library's user its least privilege (see
 // support/server.h); then a RawClient is this user, with its name as the password.
 bool least_privilege_wanted();
+// Whether the environment asks neither for that nor for clusters (support/server.h).
+bool plain_servers_wanted();
 inline constexpr const char* kAdministrator = "administrator";
 
 class RawClient {

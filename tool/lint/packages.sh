@@ -73,6 +73,8 @@ while read -r package proof cmake _; do
     [[ $cmake != - ]] &&
       grep -rqE "(find_package\\(| )$cmake([ )]|$)" CMakeLists.txt cmake test/CMakeLists.txt && continue
     grep -rqF "$what" cmake && continue
+  elif [[ $proof == runtime:* ]]; then
+    grep -rqE --include='*.cmake' --include=CMakeLists.txt -- "-fsanitize=$what( |\)|$)" cmake test && continue
   else
     pattern=$(sed 's/[+.]/\\&/g; s/,/|/g' <<<"$what")
     grep -rqE "($pattern)" CMakePresets.json .clang-tidy cmake test tool src app && continue

@@ -18,8 +18,8 @@ using Usage = EmqTest;
 
 TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
   const std::vector<std::vector<std::string>> verbs{
-      {"up"}, {"add"},         {"work"},         {"status"},     {"job"},
-      {"id"}, {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"}};
+      {"up"},          {"add"},          {"work"},       {"status"}, {"job"},  {"id"},
+      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},   {"bench"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);
   for (auto words : verbs) {

@@ -35,6 +35,8 @@ TEST_F(Options, OutOfRange) {
   expect_refused("max_crashes", "1001", {.max_crashes = 1'001});
   expect_refused("keep_completed.age", "-1", {.keep_completed = Keep{1, -1s}});
   expect_refused("keep_failed.age", "-1", {.keep_failed = Keep{1, -1s}});
+  expect_refused("keep_completed.age", "3153600001", {.keep_completed = Keep{1, kMaxKeepAge + 1s}});
+  expect_refused("keep_failed.age", "3153600001", {.keep_failed = Keep{1, kMaxKeepAge + 1s}});
   expect_refused("poll", "99", {.poll = 99ms});
   expect_refused("poll", "60001", {.poll = 60'001ms});
   expect_refused("name", "256 bytes", {.name = std::string(256, 'n')});

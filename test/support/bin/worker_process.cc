@@ -12,8 +12,8 @@
 //   stop          waits until it is asked to stop
 //   anything else ends at once
 //
-// and its result is the worker's name. The log and, at the end, the counters go to standard error;
-// the exit code is that of Worker::run_until.
+// and its result is the worker's name. The process's own clock (ms since 1970), its log and, at the
+// end, the counters go to standard error; the exit code is that of Worker::run_until.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -77,6 +77,10 @@ int main(int count, char** words) {
   auto arguments = read_arguments(count, words);
   const auto number = [&arguments](const char* name) { return std::stol(arguments[name]); };
   echomq::Signals signals{SIGTERM, SIGINT};
+  std::fprintf(stderr, "clock=%lld\n",
+               static_cast<long long>(std::chrono::duration_cast<milliseconds>(
+                                          std::chrono::system_clock::now().time_since_epoch())
+                                          .count()));
   echomq::ClientOptions options;
   options.log = [](echomq::LogLevel, std::string_view text) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());

@@ -37,10 +37,14 @@ TEST(EncodeJob, RefusesEachBadOptionByName) {
                                                std::numeric_limits<double>::quiet_NaN())}),
             "backoff.jitter");
   EXPECT_EQ(refused({.backoff = {Backoff::Kind::none, milliseconds(5), 0}}), "backoff.delay");
+  EXPECT_EQ(refused({.backoff = {Backoff::Kind::none, milliseconds(0), 0.5}}), "backoff.jitter");
   EXPECT_EQ(refused({.name = std::string(256, 'n')}), "name");
   EXPECT_EQ(refused({.name = "\xFF"}), "name");
   EXPECT_EQ(refused({.keep_completed = Keep{1, seconds(-1)}}), "keep_completed.age");
   EXPECT_EQ(refused({.keep_failed = Keep{1, seconds(-1)}}), "keep_failed.age");
+  EXPECT_EQ(refused({.keep_completed = Keep{1, kMaxKeepAge}}), "ok");
+  EXPECT_EQ(refused({.keep_completed = Keep{1, kMaxKeepAge + seconds(1)}}), "keep_completed.age");
+  EXPECT_EQ(refused({.keep_failed = Keep{1, seconds::max()}}), "keep_failed.age");
   EXPECT_EQ(refused({.id = "stalled"}), "invalid_name");
 }
 
@@ -114,6 +118,31 @@ TEST(DecodeOpts, IsTotal) {
   }));
   EXPECT_EQ(job::decode_opts(R"({"attempts":"many","backoff":[]})").attempts, 1U);
   EXPECT_EQ(job::decode_opts(R"({"attempts":-3,"backoff":{"delay":-9}})").backoff.delay.count(), 0);
+}
+
+TEST(DecodeOpts, ANumberThatDoesNotFitIsTheNearestThatDoes) {
+  for (const auto* attempts : {"1e300", "9223372036854775808", "18446744073709551615"})
+    EXPECT_EQ(job::decode_opts(std::string(R"({"attempts":)") + attempts + "}").attempts,
+              kMaxAttempts)
+        << attempts;
+  EXPECT_EQ(job::decode_opts(R"({"attempts":-1e300})").attempts, 1U);
+  EXPECT_EQ(job::decode_opts(R"({"attempts":2.9})").attempts, 2U);
+  const auto keep = *job::decode_opts(R"({"removeOnFail":-1e300})").keep_failed;
+  EXPECT_LT(keep.count, 0) << "no limit stays no limit";
+}
+
+TEST(DecodeOpts, ABackoffOfANumberAloneStaysInItsRange) {
+  const auto delay = [](const char* json) { return job::decode_opts(json).backoff.delay; };
+  EXPECT_EQ(delay(R"({"backoff":250})"), milliseconds(250));
+  EXPECT_EQ(delay(R"({"backoff":-250})"), milliseconds(0));
+  EXPECT_EQ(delay(R"({"backoff":9223372036854775807})"), kMaxDelay);
+}
+
+TEST(DecodeOpts, AnAgeOfRetentionStaysInItsRange) {
+  // Its milliseconds are sent to the server, and they must fit.
+  const auto age = [](const char* json) { return job::decode_opts(json).keep_failed->age; };
+  EXPECT_EQ(age(R"({"removeOnFail":{"age":-1}})"), seconds(0));
+  EXPECT_EQ(age(R"({"removeOnFail":{"age":9223372036854775807}})"), kMaxKeepAge);
 }
 
 TEST(BackoffDelay, FollowsItsFormula) {

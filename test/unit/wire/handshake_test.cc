@@ -6,7 +6,7 @@
 namespace echomq::wire {
 namespace {
 
-Reply text(std::string value, Reply::Kind kind = Reply::Kind::text) {
+Reply text_reply(std::string value, Reply::Kind kind = Reply::Kind::text) {
   Reply reply;
   reply.kind = kind;
   reply.text = std::move(value);
@@ -16,15 +16,15 @@ Reply text(std::string value, Reply::Kind kind = Reply::Kind::text) {
 Reply hello(std::int64_t id = 42) {
   Reply reply;
   reply.kind = Reply::Kind::map;
-  reply.items = {text("version"), text("7.0.15"), text("id"),
+  reply.items = {text_reply("version"), text_reply("7.0.15"), text_reply("id"),
                  Reply{.kind = Reply::Kind::integer, .integer = id}};
   return reply;
 }
 
 Reply info(const std::string& version, const std::string& policy = "noeviction",
            const std::string& loading = "0") {
-  return text("# Server\r\nredis_version:" + version + "\r\nrun_id:abc\r\nloading:" + loading +
-              "\r\nmaxmemory_policy:" + policy + "\r\n");
+  return text_reply("# Server\r\nredis_version:" + version + "\r\nrun_id:abc\r\nloading:" +
+                    loading + "\r\nmaxmemory_policy:" + policy + "\r\n");
 }
 
 Result<ServerInfo> judge(const std::vector<Reply>& replies, bool allow_eviction = false) {
@@ -48,7 +48,7 @@ TEST(Handshake, RefusesServersBefore70ByVersion) {
 
 TEST(Handshake, RefusesServersWithoutHello) {
   const auto server =
-      judge({text("ERR unknown command `HELLO`", Reply::Kind::error), info("5.0.7")});
+      judge({text_reply("ERR unknown command `HELLO`", Reply::Kind::error), info("5.0.7")});
   ASSERT_FALSE(server);
   EXPECT_EQ(server.error().code, ErrorCode::server_too_old);
   EXPECT_EQ(*server.error().field("found"), "5.0.7");
@@ -63,7 +63,7 @@ TEST(Handshake, AnEvictingServerWouldLoseJobs) {
 }
 
 TEST(Handshake, WhatAnAclHidesIsUnknownNotAFailure) {
-  const auto server = judge({hello(), text("NOPERM no", Reply::Kind::error)});
+  const auto server = judge({hello(), text_reply("NOPERM no", Reply::Kind::error)});
   ASSERT_TRUE(server);
   EXPECT_EQ(server->maxmemory_policy, "unknown");
   EXPECT_EQ(server->version, "7.0.15") << "HELLO tells it too";
@@ -74,8 +74,9 @@ TEST(Handshake, ALoadingServerIsToldApart) {
 }
 
 TEST(Handshake, AWrongPasswordIsDenied) {
-  EXPECT_EQ(judge({text("WRONGPASS invalid", Reply::Kind::error), info("7.0.15")}).error().code,
-            ErrorCode::denied);
+  EXPECT_EQ(
+      judge({text_reply("WRONGPASS invalid", Reply::Kind::error), info("7.0.15")}).error().code,
+      ErrorCode::denied);
 }
 
 TEST(Handshake, KillsTheConnectionBeforeAndSelectsTheDatabase) {
@@ -92,8 +93,10 @@ TEST(Handshake, KillsTheConnectionBeforeAndSelectsTheDatabase) {
 
 // ---- RESP2 ----
 
-Reply integer(std::int64_t value) { return Reply{.kind = Reply::Kind::integer, .integer = value}; }
-Reply refusal(std::string value) { return text(std::move(value), Reply::Kind::error); }
+Reply integer_reply(std::int64_t value) {
+  return Reply{.kind = Reply::Kind::integer, .integer = value};
+}
+Reply refusal(std::string value) { return text_reply(std::move(value), Reply::Kind::error); }
 
 TEST(HandshakeResp2, IsSaidToServersThatHaveNoHello) {
   EXPECT_TRUE(lacks_hello("ERR unknown command 'HELLO', with args beginning with: '3'"));
@@ -111,9 +114,10 @@ TEST(HandshakeResp2, SaysTheSameInSingleCommands) {
   EXPECT_EQ(greeting.bytes.find("HELLO"), std::string::npos);
   EXPECT_TRUE(greeting.bytes.starts_with("*3\r\n$4\r\nAUTH\r\n$6\r\nworker\r\n$6\r\nsecret\r\n"));
   EXPECT_NE(greeting.bytes.find("SETNAME\r\n$2\r\nme"), std::string::npos);
-  const auto server = judge_handshake(
-      greeting, {text("OK"), integer(42), text("OK"), info("7.0.15"), text("OK"), integer(1)},
-      false);
+  const auto server = judge_handshake(greeting,
+                                      {text_reply("OK"), integer_reply(42), text_reply("OK"),
+                                       info("7.0.15"), text_reply("OK"), integer_reply(1)},
+                                      false);
   ASSERT_TRUE(server) << server.error().message();
   EXPECT_EQ(server->client_id, 42);
   EXPECT_EQ(server->version, "7.0.15");
@@ -131,7 +135,7 @@ TEST(HandshakeResp2, AWrongPasswordIsDenied) {
   const auto greeting = handshake(endpoint, "me", 0, /*resp2=*/true);
   EXPECT_EQ(judge_handshake(greeting,
                             {refusal("ERR AUTH <password> called without any password configured"),
-                             integer(1), text("OK"), info("7.0.15")},
+                             integer_reply(1), text_reply("OK"), info("7.0.15")},
                             false)
                 .error()
                 .code,
@@ -146,7 +150,7 @@ TEST(Handshake, TellsWhenTheConnectionBeforeCouldNotBeKilled) {
   };
   EXPECT_TRUE(with(refusal("NOPERM this user has no permissions to run 'client|kill'")));
   EXPECT_FALSE(with(refusal("ERR No such client"))) << "it is gone by itself";
-  EXPECT_FALSE(with(integer(1)));
+  EXPECT_FALSE(with(integer_reply(1)));
 }
 
 }  // namespace

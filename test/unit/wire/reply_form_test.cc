@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace echomq::wire {
@@ -38,6 +40,9 @@ TEST(ReplyForm, NothingAndAMemberWithoutItsScoreAreNoScores) {
 TEST(ReplyForm, ANumberIsReadFromEachOfItsForms) {
   EXPECT_EQ(number_of(parsed(":-7\r\n")), -7);
   EXPECT_EQ(number_of(parsed(",12\r\n")), 12);
+  // A score that no integer holds is the nearest one.
+  EXPECT_EQ(number_of(parsed(",1e300\r\n")), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(number_of(parsed("$4\r\n-inf\r\n")), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(number_of(parsed("$3\r\n345\r\n")), 345);
   EXPECT_EQ(number_of(parsed("$17\r\n1.8000000000005e3\r\n")), 1'800);
   EXPECT_EQ(number_of(parsed("_\r\n")), 0);

@@ -176,6 +176,23 @@ TEST(UrlSecrets, NoErrorQuotesThePassword) {
   }
 }
 
+TEST(UrlSecrets, APasswordWithASchemeOrABracketInItIsNotQuoted) {
+  for (const std::string_view url : {"bob:hush://@host", "bob:hush://x", "bob@x:hush://y",
+                                     "redis://[bob:hush", "redis://[:hush:1", "[bob:hush"}) {
+    const auto got = parse_url(url);
+    ASSERT_FALSE(got) << url;
+    EXPECT_EQ(got.error().message().find("hush"), std::string::npos) << got.error().message();
+    EXPECT_EQ(got.error().field("value")->find("hush"), std::string::npos) << url;
+  }
+}
+
+TEST(UrlSecrets, APasswordBehindAMailAddressAndWithoutAHostIsNotQuoted) {
+  const auto got = parse_url("redis://bob@example.com:hush");
+  ASSERT_FALSE(got);
+  EXPECT_EQ(*got.error().field("value"), "redis://***@example.com:***");
+  EXPECT_EQ(got.error().message().find("hush"), std::string::npos) << got.error().message();
+}
+
 TEST(UrlSecrets, NoErrorCarriesControlCharactersOrNovels) {
   const auto got = parse_url("redis://ho\nst" + std::string(5000, 'x'));
   ASSERT_FALSE(got);
