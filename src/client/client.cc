@@ -62,9 +62,14 @@ Result<std::string> Client::mint_id() {
   return core_->wait_for<std::string>([core = core_](Function<void(Result<std::string>)> done) {
     core->node_holder().with([core, done = std::move(done)](Result<void> held) mutable {
       if (!held) return done(held.error());
-      const auto id = core->node_lease().mint(core->now_ms());
-      if (id) return done(std::to_string(*id));
-      done(Error{ErrorCode::nodes_exhausted, "the node id ran out of ids before its renewal", {}});
+      if (const auto id = core->node_lease().mint(core->now_ms())) return done(std::to_string(*id));
+      core->node_holder().with_more([core, done = std::move(done)](Result<void> renewed) mutable {
+        if (!renewed) return done(renewed.error());
+        const auto id = core->node_lease().mint(core->now_ms());
+        if (id) return done(std::to_string(*id));
+        done(Error{
+            ErrorCode::nodes_exhausted, "the node id allows no further id, not even renewed", {}});
+      });
     });
   });
 }

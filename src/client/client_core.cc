@@ -109,7 +109,11 @@ void ClientCore::ready(const wire::ServerInfo& info) {
     auto self = weak.lock();
     if (!self) return;
     if (first) {
-      self->node_.with([self](Result<void> result) { self->finish_start(std::move(result)); });
+      self->node_.with([self](Result<void> result) {
+        // Lost on the way: the next connection asks again, while there is time.
+        if (!result && result.error().unknown_outcome()) return;
+        self->finish_start(std::move(result));
+      });
       return;
     }
     const auto hooks = self->reconnect_hooks_;

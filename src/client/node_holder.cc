@@ -52,6 +52,10 @@ NodeHolder::NodeHolder(ClientCore& client) : client_(client), owner_(make_owner(
 
 void NodeHolder::with(Function<void(Result<void>)> done) {
   if (lease_.held_at(client_.now_ms())) return done({});
+  with_more(std::move(done));
+}
+
+void NodeHolder::with_more(Function<void(Result<void>)> done) {
   waiters_.push_back(std::move(done));
   if (waiters_.size() == 1) acquire();
 }
@@ -130,7 +134,8 @@ void NodeHolder::offer(const std::vector<unsigned>& candidates, Function<void(Re
   const auto version = reserve_key(Reserve::version);
   const auto nodes = reserve_key(Reserve::nodes);
   const auto now = client_.now_ms();
-  const auto until = now + client_.options().node_lease.count();
+  // After the ids that were minted already, too: they may be ahead of a clock that was set back.
+  const auto until = std::max(now, lease_.last_minted_ms()) + client_.options().node_lease.count();
   auto call = ScriptCall::of<scripts::NodeLease>({.version = version, .nodes = nodes},
                                                  {.revision = scripts::kRevision,
                                                   .now = now,

@@ -24,6 +24,8 @@ class NodeHolder {
   // Calls back once the id is held for now: at once, or after it was acquired or renewed.
   // Errors: nodes_exhausted, fence, and those of the connection.
   void with(Function<void(Result<void>)> done);
+  // The grant allows no further id: calls back after a renewal, never from inside.
+  void with_more(Function<void(Result<void>)> done);
   // A sign of life.
   void renew();
   // Gives the id back, with the last millisecond minted for as the next holder's floor.

@@ -45,7 +45,8 @@ class AddBatcher {
     std::uint64_t number = 0;
     std::vector<PendingAdd> adds;
     std::vector<std::string>
-        minted{};  // the ids of those without one, kept when the flush is repeated
+        minted{};          // the ids of those without one, kept when the flush is repeated
+    bool renewed = false;  // the node's grant, because it allowed no further id
   };
 
   void push(PendingAdd add) {

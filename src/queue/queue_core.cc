@@ -49,7 +49,14 @@ void QueueCore::with_open(Function<void(Result<void>)> done) {
   if (opened_) return done({});
   open_waiters_.push_back(std::move(done));
   if (open_waiters_.size() > 1) return;
-  open_queue(client_, name_, keys_, [self = shared_from_this()](Result<void> result) {
+  open_until(monotonic_ms() + client_->options().command_timeout);
+}
+
+void QueueCore::open_until(milliseconds deadline) {
+  open_queue(client_, name_, keys_, [self = shared_from_this(), deadline](Result<void> result) {
+    // Opening what is open changes nothing, so an answer that was lost is asked for again.
+    if (!result && result.error().code == ErrorCode::connection_lost && monotonic_ms() < deadline)
+      return self->open_until(deadline);
     self->opened_ = result.ok();
     auto waiters = std::move(self->open_waiters_);
     self->open_waiters_.clear();
@@ -206,9 +213,14 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
       const auto id = node.mint(now);
       if (!id) {
         flush->number = 0;
-        // The grant ended in the middle of a batch: nothing was sent, so the whole flush waits for
-        // the next.
-        return client_->node_holder().with(
+        if (std::exchange(flush->renewed, true))
+          return answered(flush, deadline, reopened,
+                          Error{ErrorCode::nodes_exhausted,
+                                "the node id allows no further id, not even renewed",
+                                {}});
+        // The grant, or what it allows, ended in the middle of a batch: nothing was sent, so the
+        // whole flush waits for more.
+        return client_->node_holder().with_more(
             [self = shared_from_this(), flush, deadline, reopened](Result<void> held) {
               if (held) return self->send(flush, deadline, reopened);
               self->answered(flush, deadline, reopened, held.error());

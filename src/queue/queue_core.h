@@ -57,6 +57,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::multiset<std::uint64_t>& claims_on_their_way() { return claims_; }
 
  private:
+  void open_until(std::chrono::milliseconds deadline);
   void take_incoming();
   void pump();
   void prepared(const Result<void>& result);

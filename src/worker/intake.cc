@@ -36,6 +36,7 @@ std::shared_ptr<Intake> Intake::make(const std::shared_ptr<QueueCore>& queue,
   self.marker_ = std::make_shared<Marker>(
       queue, options.stop_when_empty ? std::min(options.poll, kDrainPoll) : options.poll,
       Marker::Events{.popped = weak_call(self, &Intake::popped),
+                     .late = weak_call(self, &Intake::wait_late),
                      .put_back = self.events_.put_ended});
   return intake;
 }
@@ -150,6 +151,12 @@ void Intake::popped(const Result<Marker::Mark>& mark) {
     case Marker::Mark::Kind::wake: life_.woken(); break;
     case Marker::Mark::Kind::timer: life_.became_timekeeper(mark->due_ms); break;
   }
+  step();
+}
+
+// The wake may have gone to a lane that is dead: the client's other connection is asked.
+void Intake::wait_late() {
+  life_.look_again();
   step();
 }
 

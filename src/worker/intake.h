@@ -60,6 +60,7 @@ class Intake : public std::enable_shared_from_this<Intake> {
   void claim_refused(const Error& error);
   void open_anew();
   void popped(const Result<Marker::Mark>& mark);
+  void wait_late();
   void wait_refused(const Error& error);
   void promote();
   void look_again_after(std::chrono::milliseconds pause);

@@ -12,7 +12,8 @@
 namespace echomq::inline v2 {
 namespace {
 
-constexpr std::chrono::milliseconds kSlack{2'000};  // past its time-out a silent lane is dead
+constexpr std::chrono::milliseconds kLate{300};     // past its time-out a silent lane may be dead
+constexpr std::chrono::milliseconds kSlack{2'000};  // and by then it is
 
 }  // namespace
 
@@ -23,6 +24,7 @@ void Marker::open() {
 
 void Marker::close() {
   closed_ = true;
+  if (watch_) watch_->cancel();
   if (lane_) lane_->close();
 }
 
@@ -31,10 +33,22 @@ void Marker::wait() {
   const auto seconds = std::to_string(static_cast<double>(poll_.count()) / 1'000.0);
   wire::append_command(bytes, {"BZPOPMIN", queue_->keys().marker, seconds});
   lane_->send(std::move(bytes), poll_ + kSlack, weak_call(*this, &Marker::answered));
+  watch(poll_ + kLate);
+}
+
+void Marker::watch(std::chrono::milliseconds wait) {
+  watch_ = queue_->client()->loop().after(wait, weak_call(*this, &Marker::overdue));
+}
+
+void Marker::overdue() {
+  if (closed_) return;
+  watch(kLate);
+  events_.late();
 }
 
 void Marker::answered(Result<wire::Reply> reply) {
   if (closed_) return;
+  watch_->cancel();
   if (reply && reply->is_error()) {
     const auto& marker = queue_->keys().marker;
     auto error = protocol::refusal(reply->text, queue_->name(), marker);

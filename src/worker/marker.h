@@ -14,6 +14,7 @@
 
 #include "queue/queue_core.h"
 #include "wire/connection.h"
+#include "wire/loop.h"
 
 namespace echomq::inline v2 {
 
@@ -31,6 +32,9 @@ class Marker : public std::enable_shared_from_this<Marker> {
   struct Events {
     // What a wait ended with; the error of a server that refused it.
     std::function<void(const Result<Mark>&)> popped;
+    // A wait has not ended when it should have, so its connection may be dead, and a mark that
+    // others put in lost: told again and again, until the wait ends.
+    std::function<void()> late;
     // A mark that was put back is there, or its answer was lost.
     std::function<void()> put_back;
   };
@@ -52,12 +56,15 @@ class Marker : public std::enable_shared_from_this<Marker> {
 
  private:
   void answered(Result<wire::Reply> reply);
+  void watch(std::chrono::milliseconds wait);
+  void overdue();
   void put(std::initializer_list<std::string_view> command);
 
   std::shared_ptr<QueueCore> queue_;
   std::chrono::milliseconds poll_;
   Events events_;
   std::shared_ptr<wire::Connection> lane_;
+  std::shared_ptr<wire::Loop::Timer> watch_;
   unsigned puts_ = 0;  // on their way
   bool closed_ = false;
 };

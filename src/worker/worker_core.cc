@@ -13,8 +13,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kPause{500};          // after an opening that the network refused
 constexpr milliseconds kPatience{10'000};    // with an end that goes unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
+
+// Errors of the connection, which waiting mends.
+bool is_weather(ErrorCode code) {
+  return code == ErrorCode::unavailable || code == ErrorCode::timeout ||
+         code == ErrorCode::connection_lost || code == ErrorCode::loading;
+}
 
 }  // namespace
 
@@ -46,10 +53,16 @@ void WorkerCore::start(RawHandler handler) {
 void WorkerCore::begin() {
   if (stopping_) return;
   if (auto bad = check(options_)) return fail(*bad);
+  open();
+}
+
+void WorkerCore::open() {
+  if (stopping_) return;
   queue_->with_open([self = shared_from_this()](Result<void> result) { self->opened(result); });
 }
 
 void WorkerCore::opened(const Result<void>& result) {
+  if (!result && is_weather(result.error().code)) return open_later(result.error());
   if (!result) return fail(result.error());
   if (stopping_) return check_stopped();
   began_ = true;
@@ -59,6 +72,12 @@ void WorkerCore::opened(const Result<void>& result) {
   permit_hook_ = client->on_crash_permit(weak_call(*this, &WorkerCore::look_again));
   tick();
   step();
+}
+
+// The server is away or was lost just now: that ends no worker, this one neither.
+void WorkerCore::open_later(const Error& why) {
+  log(LogLevel::warning, "worker of \"" + queue_->name() + "\" cannot start yet: " + why.message());
+  queue_->client()->loop().after(kPause, weak_call(*this, &WorkerCore::open));
 }
 
 // The worker cannot go on: what it holds goes back, and status() tells why.
@@ -120,7 +139,12 @@ void WorkerCore::settled(const Settlement& settlement, const std::string& status
   if (status != "ok" && status != "done")
     log(LogLevel::warning, "job " + settlement.job->job.id + " of \"" + queue_->name() +
                                "\": the end of its run was answered \"" + status + "\"");
-  queue_->client()->loop().post([self = shared_from_this()] { self->step(); });
+  // Once for all that one answer tells of.
+  if (std::exchange(step_posted_, true)) return;
+  queue_->client()->loop().post([self = shared_from_this()] {
+    self->step_posted_ = false;
+    self->step();
+  });
 }
 
 // --- while they run

@@ -51,6 +51,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
 
  private:
   void begin();
+  void open();
+  void open_later(const Error& why);
   void opened(const Result<void>& result);
   void fail(const Error& why);
   void step();
@@ -87,6 +89,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   WorkerReport report_;
   RunningJobs running_;
   unsigned ticks_ = 0;  // since the last sweep of trash
+  bool step_posted_ = false;
   bool began_ = false;
   bool stopping_ = false;
 
