@@ -220,7 +220,7 @@ TEST_F(WorkerLosesTheAnswer, OfAnEviction) {
   for (const auto loss : {Loss::answer, Loss::command}) {
     proxy.lose(loss, "job/evict", {.times = 2});
     const auto before = proxy.lost("job/evict");
-    const auto ids = add_many(12);
+    const auto ids = add_many(150);  // enough for several calls
     done += ids.size();
     ASSERT_TRUE(eventually([&] { return worker.stats().completed == done; }, kResumes))
         << log.text();
