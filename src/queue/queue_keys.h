@@ -31,11 +31,12 @@ struct QueueKeys {
         trash(key(queue, Structure::trash)),
         schedules(key(queue, Structure::schedules)),
         de(key(queue, Structure::de)),
-        de_due(key(queue, Structure::de_due)) {}
+        de_due(key(queue, Structure::de_due)),
+        subkeys(key(queue, Structure::subkeys)) {}
 
   std::string meta, id, repeat, wait, ghosts, prioritized, crashed, active, delayed, completed,
       failed, waiting_children, marker, events, limiter, producers, outbox, trash, schedules, de,
-      de_due;
+      de_due, subkeys;
 };
 
 // The sub-keys of one job, for the scripts that may delete or must clear them.

@@ -71,7 +71,8 @@ Reply ScriptQueue::open() {
                                           .trash = keys.trash,
                                           .schedules = keys.schedules,
                                           .de = keys.de,
-                                          .de_due = keys.de_due},
+                                          .de_due = keys.de_due,
+                                          .subkeys = keys.subkeys},
                                          {.revision = revision, .now = now, .event_cap = 10'000}));
 }
 
@@ -85,7 +86,8 @@ Reply ScriptQueue::counts() {
                                                     .completed = keys.completed,
                                                     .failed = keys.failed,
                                                     .waiting_children = keys.waiting_children,
-                                                    .trash = keys.trash},
+                                                    .trash = keys.trash,
+                                                    .ghosts = keys.ghosts},
                                                    {.revision = revision}));
 }
 
@@ -145,7 +147,8 @@ Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
                                                           .prioritized = keys.prioritized,
                                                           .crashed = keys.crashed,
                                                           .marker = keys.marker,
-                                                          .delayed = keys.delayed},
+                                                          .delayed = keys.delayed,
+                                                          .ghosts = keys.ghosts},
                                                          {.revision = revision,
                                                           .score = claimed.lease.score(),
                                                           .count = count,
