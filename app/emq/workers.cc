@@ -55,8 +55,8 @@ void declare_workers(CLI::App& app, Session& session) {
   verb->add_option("QUEUE", *queue, "The queue")->required();
   session.declare_server(*verb);
   session.declare_json(*verb,
-                       "Print {\"workers\":[{\"node\",\"process\",\"node_until_ms\",\"alive\","
-                       "\"jobs\":[{\"id\",\"lease_until_ms\"}]}]}");
+                       "Print {\"workers\":[{\"node\",\"process\",\"node_until_ms\", \"alive\","
+                       " \"jobs\":[{\"id\",\"lease_until_ms\"}]}]}");
   verb->callback(
       [queue, &session] { session.run = [queue, &session] { return workers(*queue, session); }; });
 }

@@ -221,7 +221,7 @@ const std::vector<Exercise>& exercises() {
       {"queue/pause", [](Scene& s) { return s.q.pause(true); }},
       {"queue/pause",
        [](Scene& s) {
-         s.q.redis()({"HSET", s.q.keys.meta, "paused", "1"});
+         s.q.pause(true);
          return s.q.pause(false);
        }},
   };

@@ -128,9 +128,12 @@ TEST_F(QueuePause, StopsClaimsAndLetsThemGoOn) {
 }
 
 TEST_F(QueuePause, WhatItIsAlreadyChangesNothing) {
-  expect_unchanged("0", [&] { return q.pause(false); });
-  q.pause(true);
-  expect_unchanged("0", [&] { return q.pause(true); });
+  for (const bool paused : {false, true}) {
+    q.pause(paused);
+    const auto before = dump();
+    EXPECT_EQ(show(q.pause(paused)), "0");
+    EXPECT_EQ(difference(before, dump()), "");
+  }
 }
 
 }  // namespace
