@@ -12,7 +12,7 @@ local ghosts = tonumber(redis.call('HGET', KEYS[11], 'wait') or '0') or 0
 return {
   redis.call('LLEN', KEYS[2]) - ghosts + redis.call('LLEN', KEYS[3]),
   redis.call('ZCARD', KEYS[4]),
-  redis.call('ZCARD', KEYS[5]),
+  redis.call('ZCOUNT', KEYS[5], '-inf', '(inf'), -- without the sentinel
   redis.call('ZCARD', KEYS[6]),
   redis.call('ZCARD', KEYS[7]),
   redis.call('ZCARD', KEYS[8]),

@@ -1,5 +1,6 @@
 -- queue/page: the entries of a state that is a sorted set, behind one that the caller saw, in either
--- direction. That entry may have left since: what counts is where it stood.
+-- direction. That entry may have left since: what counts is where it stood. The sentinel of `active`, of
+-- an infinite score, is none of them.
 -- KEYS    meta set
 -- ARGV    revision descending score id limit
 -- RETURNS ids and scores in turn, at most `limit` of them; from the beginning when `id` is empty
@@ -19,10 +20,11 @@ local function before(a, b)
 end
 
 local descending, id = ARGV[2] == '1', ARGV[4]
-local first = 0
+local total = redis.call('ZCOUNT', KEYS[2], '-inf', '(inf')
+local low = descending and total or 0
 if id ~= '' then
   -- How many entries stand before it, or up to it when the way leads on from there.
-  local low = redis.call('ZCOUNT', KEYS[2], '-inf', '(' .. ARGV[3])
+  low = redis.call('ZCOUNT', KEYS[2], '-inf', '(' .. ARGV[3])
   local high = redis.call('ZCOUNT', KEYS[2], '-inf', ARGV[3])
   for _ = 1, 53 do
     if low < high then
@@ -36,10 +38,16 @@ if id ~= '' then
       end
     end
   end
-  first = low
-  if descending then first = redis.call('ZCARD', KEYS[2]) - low end
 end
-local from = string.format('%.0f', first)
-local to = string.format('%.0f', first + tonumber(ARGV[5]) - 1)
-if descending then return redis.call('ZREVRANGE', KEYS[2], from, to, 'WITHSCORES') end
-return redis.call('ZRANGE', KEYS[2], from, to, 'WITHSCORES')
+local limit = tonumber(ARGV[5])
+if descending then
+  if low < limit then limit = low end
+  if limit == 0 then return {} end
+  local behind = redis.call('ZCARD', KEYS[2]) - low
+  return redis.call('ZREVRANGE', KEYS[2], string.format('%.0f', behind),
+    string.format('%.0f', behind + limit - 1), 'WITHSCORES')
+end
+if total - low < limit then limit = total - low end
+if limit <= 0 then return {} end
+return redis.call('ZRANGE', KEYS[2], string.format('%.0f', low), string.format('%.0f', low + limit - 1),
+  'WITHSCORES')

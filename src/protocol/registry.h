@@ -49,10 +49,10 @@ inline constexpr std::array<StructureEntry, 22> kStructureEntries{{
     {Structure::producers, "producers", "hash"},
     {Structure::outbox, "outbox", "hash"},
     {Structure::trash, "trash", "set"},
+    {Structure::subkeys, "subkeys", "set"},
     {Structure::schedules, "schedules", "zset"},
     {Structure::de, "de", "hash"},
     {Structure::de_due, "de:due", "zset"},
-    {Structure::subkeys, "subkeys", "set"},
 }};
 
 struct SubEntry {

@@ -41,10 +41,10 @@ void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string&
        .producers = k.producers,
        .outbox = k.outbox,
        .trash = k.trash,
+       .subkeys = k.subkeys,
        .schedules = k.schedules,
        .de = k.de,
-       .de_due = k.de_due,
-       .subkeys = k.subkeys},
+       .de_due = k.de_due},
       {.revision = scripts::kRevision, .now = client->now_ms(), .event_cap = kEventCap});
   client->call(std::move(call), queue, k.meta,
                [client, queue, done = std::move(done)](Result<wire::Reply> reply) mutable {

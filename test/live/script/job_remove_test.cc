@@ -28,7 +28,8 @@ class JobRemove : public ScriptTest {
 TEST_F(JobRemove, TakesAJobOutOfEachState) {
   q.add({{.id = "done"}, {.id = "broken"}, {.id = "died"}});
   const auto runs = q.claim(3, {.lease_ms = 1'000}).runs;
-  q.finish({{.run = runs.at(0)}, {.run = runs.at(1), .completed = false}});
+  q.finish({{.run = runs.at(0)}});
+  q.finish({{.run = runs.at(1), .completed = false}});
   q.now += 10'000;
   ASSERT_EQ(statuses(q.recover(q.peek_expired(), 9)), "ok");
   q.add({{.id = "waits"}, {.id = "placed", .priority = 2}, {.id = "later", .delay = 5'000}});
@@ -36,7 +37,7 @@ TEST_F(JobRemove, TakesAJobOutOfEachState) {
             "ok ok ok ok ok ok");
   EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");
   EXPECT_EQ(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})),
-            "[[5-0 [at 1800000010000 removed done broken died waits placed later]]]");
+            "[[6-0 [at 1800000010000 removed done broken died waits placed later]]]");
   for (const auto& [key, content] : dump())
     EXPECT_EQ(parse_key(key)->kind, KeyKind::structure) << key << " was left";
 }

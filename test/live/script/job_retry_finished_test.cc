@@ -14,8 +14,8 @@ TEST_F(JobRetryFinished, ClearsWhatTheLastRunLeft) {
   q.add({{.id = "a", .data = "the data", .opts = "{\"attempts\":3}"}, {.id = "b"}});
   const auto runs = q.claim(2).runs;
   q.progress({{.run = runs.at(0)}});
-  q.finish({{.run = runs.at(0), .value = "result", .ats = 4, .atm = 3},
-            {.run = runs.at(1), .completed = false, .ats = 1, .atm = 1}});
+  q.finish({{.run = runs.at(0), .value = "result", .ats = 4, .atm = 3}});
+  q.finish({{.run = runs.at(1), .completed = false, .ats = 1, .atm = 1}});
   redis({"DEL", q.keys.marker});
   EXPECT_EQ(statuses(q.retry_finished({"b", "a"})), "ok ok");
   for (const char* const field :
@@ -27,7 +27,7 @@ TEST_F(JobRetryFinished, ClearsWhatTheLastRunLeft) {
   EXPECT_EQ(q.field("a", "opts"), "{\"attempts\":3}");
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
   EXPECT_EQ(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})),
-            "[[4-0 [at 1800000000000 retried b a]]]");
+            "[[5-0 [at 1800000000000 retried b a]]]");
   EXPECT_EQ(q.claim(5).ids(), "b a");
 }
 
@@ -63,7 +63,8 @@ TEST_F(JobRetryFinished, AJobThatCrashedGoesBackToItsLane) {
 TEST_F(JobRetryFinished, OnlyOutOfTheSetsThatTheCallerMeans) {
   q.add({{.id = "done"}, {.id = "broken"}, {.id = "waits"}, {.id = "evicted"}});
   const auto runs = q.claim(2).runs;
-  q.finish({{.run = runs.at(0)}, {.run = runs.at(1), .completed = false}});
+  q.finish({{.run = runs.at(0)}});
+  q.finish({{.run = runs.at(1), .completed = false}});
   redis({"SADD", q.keys.trash, "evicted"});
   expect_unchanged("state state state gone gone", [&] {
     return q.retry_finished({"done", "broken", "waits", "evicted", "never"},
@@ -76,7 +77,8 @@ TEST_F(JobRetryFinished, OnlyOutOfTheSetsThatTheCallerMeans) {
 TEST_F(JobRetryFinished, AJobWithoutItsHashIsGone) {
   q.add({{.id = "a"}, {.id = "b"}});
   const auto runs = q.claim(2).runs;
-  q.finish({{.run = runs.at(0)}, {.run = runs.at(1), .completed = false}});
+  q.finish({{.run = runs.at(0)}});
+  q.finish({{.run = runs.at(1), .completed = false}});
   redis({"DEL", q.job("a"), q.job("b")});
   EXPECT_EQ(statuses(q.retry_finished({"a", "b"})), "gone gone");
   EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");

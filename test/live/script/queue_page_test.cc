@@ -44,6 +44,16 @@ TEST_F(QueuePage, AnEntryThatHasLeftKeepsItsPlace) {
   EXPECT_EQ(page(true, {"a", "8"}, 1), "[e 7]");
 }
 
+TEST_F(QueuePage, LeavesOutTheSentinelOfActive) {
+  EXPECT_EQ(show(q.page(q.keys.active, false, {}, 5)), "[]");
+  EXPECT_EQ(show(q.page(q.keys.active, true, {}, 5)), "[]");
+  for (const char* const id : {"a", "b", "c"}) redis({"ZADD", q.keys.active, "7", id});
+  EXPECT_EQ(show(q.page(q.keys.active, false, {}, 5)), "[a 7 b 7 c 7]");
+  EXPECT_EQ(show(q.page(q.keys.active, true, {}, 2)), "[c 7 b 7]");
+  EXPECT_EQ(show(q.page(q.keys.active, true, {"b", "7"}, 2)), "[a 7]");
+  EXPECT_EQ(show(q.page(q.keys.active, false, {"c", "7"}, 2)), "[]");
+}
+
 // The order is that of the bytes, whatever the server's locale says of letters.
 TEST_F(QueuePage, ManyEntriesOfOneScoreAreEachSeenOnce) {
   std::vector<std::string> ids;

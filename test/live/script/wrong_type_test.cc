@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Structure::active, Structure::delayed, Structure::completed, Structure::failed,
                     Structure::waiting_children, Structure::marker, Structure::events,
                     Structure::limiter, Structure::producers, Structure::outbox, Structure::trash,
-                    Structure::schedules, Structure::de, Structure::de_due, Structure::subkeys),
+                    Structure::subkeys, Structure::schedules, Structure::de, Structure::de_due),
     name_of);
 
 // What a broken stream or marker must not cost: the transition itself.
