@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "live/app/emq_run.h"
+#include "support/emq_run.h"
 
 namespace echomq::test {
 namespace {
