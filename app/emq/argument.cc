@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "echomq/id.h"
+#include "echomq/keyspace.h"
+
 namespace emq {
 namespace {
 
@@ -126,6 +129,24 @@ std::vector<std::string> comma_list(std::string_view text) {
     rest = next;
   }
   return items;
+}
+
+echomq::Result<std::string> plain_id(const std::string& text) {
+  auto id =
+      echomq::is_branded_id(text) ? echomq::unbrand_id(text) : echomq::Result<std::string>(text);
+  if (!id) return id;
+  if (auto fits = echomq::check_any_job_id(*id); !fits) return fits.error();
+  return id;
+}
+
+echomq::Result<echomq::JobState> job_state(std::string_view option, std::string_view text) {
+  using echomq::JobState;
+  for (const auto state :
+       {JobState::waiting, JobState::prioritized, JobState::delayed, JobState::active,
+        JobState::completed, JobState::failed, JobState::waiting_children})
+    if (text == name(state)) return state;
+  return bad_value(option, text,
+                   "waiting, prioritized, delayed, active, completed, failed or waiting-children");
 }
 
 }  // namespace emq

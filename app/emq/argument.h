@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "echomq/job.h"
 #include "echomq/options.h"
 #include "echomq/result.h"
 
@@ -37,5 +38,12 @@ echomq::Result<echomq::Keep> keep(std::string_view option, std::string_view text
 
 // "emq,bull" -> {"emq", "bull"}; "" -> {}.
 std::vector<std::string> comma_list(std::string_view text);
+
+// A job's id as the wire has it: a branded one (BAT and 11 characters) in decimal.
+// Error: invalid_name.
+echomq::Result<std::string> plain_id(const std::string& text);
+
+// "failed", "waiting-children"...
+echomq::Result<echomq::JobState> job_state(std::string_view option, std::string_view text);
 
 }  // namespace emq

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 
+#include "argument.h"
 #include "echomq/id.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
+#include "job_json.h"
 #include "moment.h"
 #include "session.h"
 
@@ -22,49 +24,6 @@ using echomq::Keep;
 
 // For people a long text is cut here; --json has all of it.
 constexpr std::size_t kShown = 4'096;
-
-Json keep_json(const std::optional<Keep>& keep) {
-  if (!keep) return nullptr;
-  return {{"count", keep->count}, {"age_s", keep->age.count()}};
-}
-
-Json options_json(const echomq::JobOptions& options) {
-  Json backoff = nullptr;
-  if (options.backoff.kind != Backoff::Kind::none)
-    backoff = {{"type", options.backoff.kind == Backoff::Kind::fixed ? "fixed" : "exponential"},
-               {"delay_ms", options.backoff.delay.count()},
-               {"jitter", options.backoff.jitter}};
-  return {{"attempts", options.attempts},
-          {"backoff", backoff},
-          {"delay_ms", options.delay.count()},
-          {"priority", options.priority},
-          {"lifo", options.lifo},
-          {"keep_completed", keep_json(options.keep_completed)},
-          {"keep_failed", keep_json(options.keep_failed)}};
-}
-
-Json to_json(const JobInfo& job) {
-  const auto time = [](std::int64_t ms) { return ms == 0 ? Json(nullptr) : Json(ms); };
-  Json out{{"queue", job.queue}, {"id", job.id}};
-  if (const auto branded = echomq::brand_id(job.id)) out["branded"] = *branded;
-  put_bytes(out, "name", job.name);
-  out["state"] = name(job.state);
-  put_bytes(out, "data", job.data);
-  out["options"] = options_json(job.options);
-  out["attempts_made"] = job.attempts_made;
-  out["attempts_started"] = job.attempts_started;
-  out["crashes"] = job.crashes;
-  out["added_ms"] = time(job.added_ms);
-  out["due_ms"] = time(job.due_ms);
-  out["processed_ms"] = time(job.processed_ms);
-  out["finished_ms"] = time(job.finished_ms);
-  put_bytes(out, "worker", job.worker);
-  put_bytes(out, "progress", job.progress);
-  out["result"] = nullptr;
-  if (job.result) put_bytes(out, "result", *job.result);
-  put_bytes(out, "failed_reason", job.failed_reason);
-  return out;
-}
 
 Style colour_of(echomq::JobState state) {
   switch (state) {
@@ -139,17 +98,14 @@ void show(const JobInfo& job, std::int64_t now_ms) {
   if (!job.failed_reason.empty()) line_of_bytes("failed reason", job.failed_reason);
 }
 
-Exit job(const std::string& queue_name, std::string id, const Session& session) {
+Exit job(const std::string& queue_name, const std::string& id, const Session& session) {
   if (const auto name = echomq::queue_name(queue_name); !name) return session.fail(name.error());
-  if (echomq::is_branded_id(id)) {
-    auto decimal = echomq::unbrand_id(id);
-    if (!decimal) return session.fail(decimal.error());
-    id = *std::move(decimal);
-  }
+  const auto plain = plain_id(id);
+  if (!plain) return session.fail(plain.error());
   auto client = session.connect();
   if (!client) return session.fail(client.error());
   echomq::Queue<> queue{*client, queue_name};
-  const auto found = queue.job(id);
+  const auto found = queue.job(*plain);
   if (!found) return session.fail(found.error());
   if (session.json)
     print_json(to_json(*found));

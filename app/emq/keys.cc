@@ -46,7 +46,7 @@ constexpr std::array kPairs{
     Pair{"repeat", "zset", Structure::repeat, "was the schedules; now stops v1 clients"},
     Pair{"", "", Structure::schedules, "scheduler -> next run"},
     Pair{"", "", Structure::crashed, "ready again after a crash, run one by one"},
-    Pair{"", "", Structure::ghosts, "dead entries of wait"},
+    Pair{"", "", Structure::ghosts, "how many entries of wait are empty"},
     Pair{"", "", Structure::producers, "makes a repeated add harmless"},
     Pair{"", "", Structure::outbox, "messages to other slots"},
     Pair{"", "", Structure::trash, "jobs whose own keys are to be deleted"},

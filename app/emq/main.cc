@@ -61,6 +61,14 @@ Exit run(int argc, char** argv) {
   emq::declare_work(app, session);
   emq::declare_status(app, session);
   emq::declare_job(app, session);
+  emq::declare_list(app, session);
+  emq::declare_logs(app, session);
+  emq::declare_workers(app, session);
+  emq::declare_retry(app, session);
+  emq::declare_promote(app, session);
+  emq::declare_remove(app, session);
+  emq::declare_pause(app, session);
+  emq::declare_resume(app, session);
   emq::declare_id(app, session);
   emq::declare_keys(app, session);
   emq::declare_acl(app, session);

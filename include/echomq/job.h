@@ -69,6 +69,11 @@ class ECHOMQ_API RawJob {
   // Stores what anyone reading the job shall see; the latest value wins, and none is waited for.
   // Errors: too_large (8 KiB).
   Result<void> progress(std::string value);
+  // Appends a line to the job's log, of which the newest 1,000 are kept (Queue::logs reads them).
+  // Blocks for about one round trip, so that a line that was acknowledged is there when the job
+  // ends. Errors: too_large (8 KiB), stale (another run owns the job), not_found (it was removed),
+  // and those of the connection.
+  Result<void> log(std::string line);
 
  private:
   std::shared_ptr<RunningJob> running_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queue: adds jobs and looks at them.
+// Queue: adds jobs, looks at them, and moves them.
 //
 //   echomq::Queue<> mail{mq, "mail"};
 //   std::string id = mail.add("to: you", {.attempts = 5}).value();
@@ -17,21 +17,27 @@
 // Thread-safety: every member may be called from any thread. Copies share one queue.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "echomq/bulk.h"
 #include "echomq/client.h"
 #include "echomq/codec.h"
 #include "echomq/export.h"
 #include "echomq/job.h"
+#include "echomq/logs.h"
 #include "echomq/options.h"
+#include "echomq/page.h"
 #include "echomq/result.h"
+#include "echomq/worker_info.h"
 
 namespace echomq::inline v2 {
 
@@ -72,6 +78,25 @@ class ECHOMQ_API RawQueue {
   void async_add(std::string data, const JobOptions& options, AddCallback done);
   Result<Counts> counts();
   Result<JobInfo> job(std::string_view id);
+
+  // See Queue.
+  Result<JobPage> jobs(JobState state, const PageOptions& options);
+  Result<std::map<unsigned, std::int64_t>> counts_by_priority();
+  Result<std::vector<WorkerInfo>> workers();
+  Result<void> pause();
+  Result<void> resume();
+  Result<JobResults> promote(const std::vector<std::string>& ids);
+  Result<JobResults> change_delay(const std::vector<std::string>& ids,
+                                  std::chrono::milliseconds delay);
+  Result<JobResults> change_priority(const std::vector<std::string>& ids, unsigned priority);
+  Result<JobResults> retry(const std::vector<std::string>& ids, const RetryOptions& how);
+  Result<JobResults> remove(const std::vector<std::string>& ids);
+  Result<BulkReport> promote_all(const BulkOptions& options);
+  Result<BulkReport> retry_all(JobState state, const RetryOptions& how, const BulkOptions& options);
+  Result<BulkReport> remove_all(JobState state, const BulkOptions& options);
+  Result<void> update_data(std::string_view id, std::string data);
+  Result<void> log(std::string_view id, std::string line);
+  Result<JobLogs> logs(std::string_view id, const LogOptions& options);
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] const std::shared_ptr<QueueCore>& core() const noexcept { return core_; }
@@ -126,10 +151,109 @@ class Queue {
   // connection.
   Result<JobInfo> job(std::string_view id) { return raw_.job(id); }
 
+  // --- reading. Errors of all: not_found (no such queue), fence, and those of the connection.
+
+  // One page of the jobs of a state. A set that changes meanwhile is read as it is at each page: no
+  // job that stays where it is is missed. In the line of waiting jobs the places shift as jobs are
+  // taken: a page goes on behind the last job of the one before while that one still waits.
+  // Errors: invalid_argument (the limit; a cursor of another queue, state or order).
+  Result<JobPage> jobs(JobState state, const PageOptions& options = {}) {
+    return raw_.jobs(state, options);
+  }
+  // How many ready jobs each priority has, for those that have any: waiting ones under 0, then the
+  // prioritized ones.
+  Result<std::map<unsigned, std::int64_t>> counts_by_priority() {
+    return raw_.counts_by_priority();
+  }
+  // The processes that hold jobs of this queue, and which. Idle ones hold none.
+  Result<std::vector<WorkerInfo>> workers() { return raw_.workers(); }
+
+  // --- the queue. What it is already changes nothing.
+
+  // Workers take no more jobs from this queue until resume(); what runs is not touched, adds go on,
+  // and delayed jobs become ready. Counts::paused tells. Errors: as for reading.
+  Result<void> pause() { return raw_.pause(); }
+  Result<void> resume() { return raw_.resume(); }
+
+  // --- single jobs, and lists of them, answered one by one (JobResults). Errors of the whole call:
+  // invalid_argument, invalid_name (an id that no job can have; nothing was done), and as for
+  // reading. After timeout or connection_lost a call may have been applied or not; saying it again
+  // does no harm.
+
+  // Makes delayed jobs ready now, in the order given; they keep their priority.
+  Result<void> promote(std::string_view id) { return one(raw_.promote({std::string(id)})); }
+  Result<JobResults> promote(const std::vector<std::string>& ids) { return raw_.promote(ids); }
+  // Makes a delayed job wait for `delay` from now. 0 (ready at once) to ten years.
+  Result<void> change_delay(std::string_view id, std::chrono::milliseconds delay) {
+    return one(raw_.change_delay({std::string(id)}, delay));
+  }
+  Result<JobResults> change_delay(const std::vector<std::string>& ids,
+                                  std::chrono::milliseconds delay) {
+    return raw_.change_delay(ids, delay);
+  }
+  // Gives jobs that are not finished another priority, 0 to 2,097,151 (JobOptions::priority). A
+  // ready one goes behind those that have it already; a delayed or running one has it from its next
+  // turn on.
+  Result<void> change_priority(std::string_view id, unsigned priority) {
+    return one(raw_.change_priority({std::string(id)}, priority));
+  }
+  Result<JobResults> change_priority(const std::vector<std::string>& ids, unsigned priority) {
+    return raw_.change_priority(ids, priority);
+  }
+  // Makes completed or failed jobs ready once more, with their data, options and priority; result,
+  // reason and times of the last run are cleared. One that has been through a crash waits with its
+  // like again.
+  Result<void> retry(std::string_view id, const RetryOptions& how = {}) {
+    return one(raw_.retry({std::string(id)}, how));
+  }
+  Result<JobResults> retry(const std::vector<std::string>& ids, const RetryOptions& how = {}) {
+    return raw_.retry(ids, how);
+  }
+  // Removes jobs for good, with their logs and all else. A running one is refused (wrong_state).
+  Result<void> remove(std::string_view id) { return one(raw_.remove({std::string(id)})); }
+  Result<JobResults> remove(const std::vector<std::string>& ids) { return raw_.remove(ids); }
+
+  // --- all jobs of a state, in bounded calls. Errors: invalid_argument, and as for reading.
+
+  // Makes all delayed jobs ready, the earliest first.
+  Result<BulkReport> promote_all(const BulkOptions& options = {}) {
+    return raw_.promote_all(options);
+  }
+  // Retries all failed, or all completed, jobs, the oldest first. Jobs that end while it runs are
+  // left out.
+  Result<BulkReport> retry_all(JobState state = JobState::failed, const RetryOptions& how = {},
+                               const BulkOptions& options = {}) {
+    return raw_.retry_all(state, how, options);
+  }
+  // Removes all jobs of a state; not of `active`.
+  Result<BulkReport> remove_all(JobState state, const BulkOptions& options = {}) {
+    return raw_.remove_all(state, options);
+  }
+
+  // --- what a job holds
+
+  // Replaces a job's data, in any state; a handler that runs keeps what it was given.
+  // Errors: not_found, too_large, invalid_name, and as for reading.
+  Result<void> update_data(std::string_view id, const T& data) {
+    return raw_.update_data(id, Codec<T>::encode(data));
+  }
+  // Appends a line to a job's log; handlers have RawJob::log. At most 8 KiB; any bytes.
+  // Errors: not_found, too_large, invalid_name, and as for reading.
+  Result<void> log(std::string_view id, std::string line) { return raw_.log(id, std::move(line)); }
+  // Lines of a job's log. Errors: invalid_argument, not_found, invalid_name, and as for reading.
+  Result<JobLogs> logs(std::string_view id, const LogOptions& options = {}) {
+    return raw_.logs(id, options);
+  }
+
   [[nodiscard]] const std::string& name() const noexcept { return raw_.name(); }
   [[nodiscard]] RawQueue& raw() noexcept { return raw_; }
 
  private:
+  static Result<void> one(Result<JobResults> results) {
+    if (!results) return results.error();
+    return std::move(results->front());
+  }
+
   RawQueue raw_;
 };
 

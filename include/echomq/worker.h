@@ -80,6 +80,9 @@ class ECHOMQ_API RawWorker {
   int run_until(const Signals& stop, std::chrono::milliseconds grace);
   Result<void> stop(std::chrono::milliseconds grace);
   bool wait(std::chrono::milliseconds timeout);
+  void pause();
+  void resume();
+  [[nodiscard]] bool paused() const;
   [[nodiscard]] Result<void> status() const;
   [[nodiscard]] WorkerStats stats() const;
 
@@ -173,6 +176,13 @@ class Worker {
   // Waits until the worker has stopped by itself (stop_when_empty, an error); answers whether it
   // has.
   bool wait(std::chrono::milliseconds timeout) { return raw_.wait(timeout); }
+
+  // Takes no more jobs until resume(), and leaves them to the other workers of the queue. Handlers
+  // that run go on, and what was claimed by then is worked. Neither waits; both may be said at any
+  // time, also twice. To pause all workers of a queue: Queue::pause().
+  void pause() { raw_.pause(); }
+  void resume() { raw_.resume(); }
+  [[nodiscard]] bool paused() const { return raw_.paused(); }
 
   // Why the worker stopped by itself; ok while it works or when it stopped cleanly.
   [[nodiscard]] Result<void> status() const { return raw_.status(); }

@@ -1,12 +1,13 @@
 -- job/claim: moves ready ids into `active` under one lease. It touches no job hash: the worker loads
 -- those afterwards, by keys that it then knows. At most one job that has been through a crash is taken,
 -- and only when the caller runs none. An id that is active already is dropped (NX), never run twice.
--- KEYS    meta active wait prioritized crashed marker delayed
+-- Ghosts, the empty entries of `wait`, are dropped too, at most 256 beyond those asked for.
+-- KEYS    meta active wait prioritized crashed marker delayed ghosts
 -- ARGV    revision score count take_crashed
 -- RETURNS gate (open|paused), ready left, crashed left, next due ms, oldest lease, then the ids; due and
 --         lease are 0 when unknown, and looked up only when fewer jobs were ready than asked for
 -- ERRORS  EMQFENCE
--- COST    O(count log N): at most twelve calls
+-- COST    O(count log N): at most twelve calls, four more when there are ghosts
 -- USES    fence
 local m = fence()
 if m.err then return m end
@@ -17,6 +18,19 @@ redis.call('ZCARD', KEYS[2])
 redis.call('ZCARD', KEYS[7])
 local take_crashed = ARGV[4] == '1'
 
+-- Appends what is no ghost; answers how many were.
+local function take_live(entries, out)
+  local dead = 0
+  for _, id in ipairs(entries) do
+    if id == '' then
+      dead = dead + 1
+    else
+      out[#out + 1] = id
+    end
+  end
+  return dead
+end
+
 if not m.paused and want > 0 then
   if take_crashed and crashed > 0 then
     ids[1] = redis.call('LPOP', KEYS[5])
@@ -24,8 +38,18 @@ if not m.paused and want > 0 then
   end
   if waiting > 0 and #ids < want then
     local taken = redis.call('LPOP', KEYS[3], string.format('%.0f', want - #ids))
-    for _, id in ipairs(taken) do ids[#ids + 1] = id end
+    local dead = take_live(taken, ids)
     waiting = waiting - #taken
+    if dead > 0 then
+      local ahead, run = redis.call('LRANGE', KEYS[3], '0', '255'), 0
+      for i, id in ipairs(ahead) do
+        if id == '' and run == i - 1 then run = i end
+      end
+      local more = redis.call('LPOP', KEYS[3], string.format('%.0f', run + want - #ids)) or {}
+      dead = dead + take_live(more, ids)
+      waiting = waiting - #more
+      redis.pcall('HINCRBY', KEYS[8], 'wait', string.format('%.0f', -dead))
+    end
   end
   if placed > 0 and #ids < want then
     local taken = redis.call('ZPOPMIN', KEYS[4], string.format('%.0f', want - #ids))

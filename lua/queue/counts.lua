@@ -1,14 +1,16 @@
 -- queue/counts: how many jobs are in each state, at one moment.
 -- KEYS    meta wait crashed prioritized active delayed completed failed waiting_children trash
+--         ghosts
 -- ARGV    revision
 -- RETURNS waiting prioritized active delayed completed failed waiting-children trash paused(0|1)
 -- ERRORS  EMQFENCE
--- COST    O(1): 10 calls, no write
+-- COST    O(1): 11 calls, no write
 -- USES    fence
 local m = fence()
 if m.err then return m end
+local ghosts = tonumber(redis.call('HGET', KEYS[11], 'wait') or '0') or 0
 return {
-  redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
+  redis.call('LLEN', KEYS[2]) - ghosts + redis.call('LLEN', KEYS[3]),
   redis.call('ZCARD', KEYS[4]),
   redis.call('ZCOUNT', KEYS[5], '-inf', '(inf'), -- without the sentinel
   redis.call('ZCARD', KEYS[6]),

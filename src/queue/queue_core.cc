@@ -78,7 +78,8 @@ Result<Counts> QueueCore::counts() {
                                                       .completed = keys_.completed,
                                                       .failed = keys_.failed,
                                                       .waiting_children = keys_.waiting_children,
-                                                      .trash = keys_.trash},
+                                                      .trash = keys_.trash,
+                                                      .ghosts = keys_.ghosts},
                                                      {.revision = scripts::kRevision});
     client_->call(
         std::move(call), name_, keys_.meta,
@@ -126,7 +127,6 @@ Result<JobInfo> QueueCore::job(std::string_view id) {
   });
 }
 
-// Looking never makes a queue: one without a meta is not there.
 Error QueueCore::look_error(const Error& error) const {
   const auto* found = error.field("found");
   if (error.code != ErrorCode::fence || !found || *found != "nothing") return error;

@@ -36,6 +36,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   Result<void> open();
   Result<Counts> counts();
   Result<JobInfo> job(std::string_view id);
+  // Looking makes no queue: one without a meta is not there.
+  [[nodiscard]] Error look_error(const Error& error) const;
   void add(job::EncodedJob job, AddCallback done);
   void add_all(std::vector<PendingAdd> adds);
 
@@ -71,7 +73,6 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void answer(PendingAdd& add, Result<std::string> result) const;
   [[nodiscard]] Result<std::string> add_result(const std::string& status,
                                                const std::string& id) const;
-  [[nodiscard]] Error look_error(const Error& error) const;
 
   std::shared_ptr<ClientCore> client_;
   std::string name_;

@@ -39,6 +39,7 @@ class Lifecycle {
 
   Action next(std::int64_t now_ms) {
     if (stopping_) return last_words();
+    if (paused_) return hand_over();
     if (drained_) return {Action::Kind::drained, 0, 0};
     if (timer_ms_ != 0 && now_ms >= timer_ms_ && !promoting_) {
       promoting_ = true;
@@ -120,6 +121,11 @@ class Lifecycle {
   }
 
   void slot_freed() { ++free_; }
+  // A paused worker claims nothing and keeps no time: other workers do.
+  void pause(bool pause) {
+    paused_ = pause;
+    if (!pause) look_again();
+  }
   void stop() { stopping_ = true; }
 
   // When next() should be asked again without an event; 0: no timer.
@@ -129,13 +135,16 @@ class Lifecycle {
   [[nodiscard]] bool busy() const { return free_ < concurrency_; }
 
  private:
-  // What this worker took from the marker and others need goes back, once each.
+  // What this worker took from the marker and others need goes back, once each. What a block that
+  // is still on its way may have popped is unknown to a worker that ends.
   Action last_words() {
-    if (wake_owed_ || blocking_) {
-      wake_owed_ = false;
-      blocking_ = false;
-      return {Action::Kind::put_wake, 0, 0};
-    }
+    wake_owed_ = wake_owed_ || blocking_;
+    blocking_ = false;
+    return hand_over();
+  }
+
+  Action hand_over() {
+    if (std::exchange(wake_owed_, false)) return {Action::Kind::put_wake, 0, 0};
     if (timer_ms_ != 0) return {Action::Kind::put_timer, 0, std::exchange(timer_ms_, 0)};
     return {};
   }
@@ -154,6 +163,7 @@ class Lifecycle {
   bool blocking_ = false;
   bool promoting_ = false;
   bool wake_owed_ = false;  // "0" was popped and no claim has answered for it
+  bool paused_ = false;
   bool stopping_ = false;
   bool drained_ = false;
   std::int64_t timer_ms_ = 0;

@@ -29,4 +29,6 @@ Result<void> RawJob::progress(std::string value) {
   return {};
 }
 
+Result<void> RawJob::log(std::string line) { return running_->on_log(line); }
+
 }  // namespace echomq::inline v2

@@ -34,6 +34,7 @@ class RunningJob {
   bool begun = false;                       // a thread has it; guarded by the Runner's mutex
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
   std::stop_source stop;
+  std::function<Result<void>(const std::string&)> on_log{};  // stores a line, and waits for that
   std::atomic<bool> lease_lost{false};
 
   void set_progress(std::string value) {

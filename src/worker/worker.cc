@@ -58,6 +58,9 @@ Result<void> RawWorker::stop(milliseconds grace) {
 }
 
 bool RawWorker::wait(milliseconds timeout) { return core_->report().wait_stopped(timeout); }
+void RawWorker::pause() { core_->pause(true); }
+void RawWorker::resume() { core_->pause(false); }
+bool RawWorker::paused() const { return core_->paused(); }
 Result<void> RawWorker::status() const { return core_->report().status(); }
 WorkerStats RawWorker::stats() const { return core_->report().stats(); }
 

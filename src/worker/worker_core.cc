@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/weak_call.h"
+#include "queue/logs.h"
 #include "worker/worker_options.h"
 
 namespace echomq::inline v2 {
@@ -105,6 +106,10 @@ void WorkerCore::look_again() {
 // --- jobs
 
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
+  for (const auto& job : fit)
+    job->on_log = [queue = queue_, id = job->job.id, token = job->token](const std::string& line) {
+      return append_log(*queue, id, token, line);
+    };
   running_.insert(fit.begin(), fit.end());
   runner_->run(fit);
   for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
@@ -190,6 +195,15 @@ void WorkerCore::reconnected() {
 
 void WorkerCore::request_stop() {
   queue_->client()->loop().post([self = shared_from_this()] { self->stop_now(); });
+}
+
+// What it took from the marker and others need goes back at the next step.
+void WorkerCore::pause(bool pause) {
+  if (paused_.exchange(pause) == pause) return;
+  queue_->client()->loop().post([self = shared_from_this()] {
+    self->intake_->pause(self->paused_);
+    self->step();
+  });
 }
 
 void WorkerCore::drained() {

@@ -37,6 +37,9 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   // Once, before anyone else knows this core.
   void start(RawHandler handler);
   void request_stop();
+  // Takes no more jobs, or goes on.
+  void pause(bool pause);
+  [[nodiscard]] bool paused() const { return paused_; }
   // Ends the threads of the handlers: before the last handle goes.
   void join() { runner_->join(); }
   // The process is to end in spite of handlers that do not. From then on nobody waits for them, and
@@ -93,6 +96,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   bool began_ = false;
   bool stopping_ = false;
 
+  std::atomic<bool> paused_{false};
   std::atomic<bool> given_up_{false};
   std::shared_ptr<WorkerCore> kept_;  // itself, once abandoned
 };

@@ -59,7 +59,10 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   keep(q.claim(9, {.lease_ms = kLong, .take_crashed = false}));
   q.redis()({"SADD", q.keys.subkeys, "a5", "t3"});
   for (const auto* const id : {"a5", "t3"}) q.redis()({"RPUSH", q.job(id) + ":logs", "a line"});
-  q.add(plain({"w1", "w2"}));
+  q.add(plain({"w1"}));
+  q.redis()({"RPUSH", q.keys.wait, ""});
+  q.redis()({"HSET", q.keys.ghosts, "wait", "1"});
+  q.add(plain({"w2"}));
   q.add({{.id = "p1", .priority = 1}, {.id = "p2", .priority = 2}});
   q.now += 10'000;
 }
@@ -179,6 +182,59 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          s.q.keep_completed = s.q.keep_failed = {.count = 1};
          return s.q.evict({});
+       }},
+      {"job/reschedule",
+       [](Scene& s) {
+         return s.q.reschedule({{"dn"}, {"dp"}, {"d1", 5'000}, {"w1"}, {"t1"}, {"never"}});
+       }},
+      {"job/prioritize",
+       [](Scene& s) {
+         return s.q.prioritize({"p1", "w1", "a1", "ac", "dn", "dp", "c1", "f1", "t1", "never"}, 7);
+       }},
+      {"job/prioritize",
+       [](Scene& s) {
+         return s.q.prioritize({"p2", "ap", "w2", "w1"}, 0);
+       }},
+      {"job/remove",
+       [](Scene& s) {
+         s.q.log({{.id = "f1"}});
+         return s.q.remove({"w1", "p1", "c1", "d1", "f1", "g1", "a1", "t1", "never"}, 0);
+       }},
+      {"job/retry_finished",
+       [](Scene& s) {
+         return s.q.retry_finished({"f1", "g1", "w1", "t1", "never"});
+       }},
+      {"job/retry_finished",
+       [](Scene& s) {
+         return s.q.retry_finished({"f1", "g1"}, {.completed = false, .reset_attempts = false});
+       }},
+      {"job/update", [](Scene& s) { return s.q.update("a1", "other"); }},
+      {"job/update", [](Scene& s) { return s.q.update("t1", "other"); }},
+      {"job/log",
+       [](Scene& s) {
+         return s.q.log({{.id = "a1", .token = std::to_string(s.run("a1").token)},
+                         {.id = "a1"},
+                         {.id = "w1"},
+                         {.id = "a2", .token = "0"},
+                         {.id = "t1"}},
+                        1);
+       }},
+      {"job/read_logs", [](Scene& s) { return s.q.read_logs("a1"); }},
+      {"queue/page", [](Scene& s) { return s.q.page(s.q.keys.completed, false, {}, 2); }},
+      {"queue/page",
+       [](Scene& s) {
+         return s.q.page(s.q.keys.delayed, false, {"d0", std::to_string(s.q.now)}, 1);
+       }},
+      {"queue/line",
+       [](Scene& s) {
+         return s.q.line(s.q.keys.wait, false, {"w1", "0"}, 1);
+       }},
+      {"queue/priorities", [](Scene& s) { return s.q.priorities(0, 3); }},
+      {"queue/pause", [](Scene& s) { return s.q.pause(true); }},
+      {"queue/pause",
+       [](Scene& s) {
+         s.q.pause(true);
+         return s.q.pause(false);
        }},
   };
   return all;

@@ -14,7 +14,8 @@
 namespace echomq::test {
 
 // Opens the queue and fills it. The jobs, by state:
-//   waiting      w1 w2           prioritized  p1 p2       crashed    c1 c2
+//   waiting      w1 w2 (and a ghost between them)
+//   prioritized  p1 p2           crashed      c1 c2
 //   delayed      d1 dp (due, dp with a priority), dn (not yet due)
 //   active       a1..a8 (ap with a place, ac crashed before), all of this caller
 //   active       e1, e2: expired; one more crash is too many for e2

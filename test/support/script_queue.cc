@@ -101,7 +101,8 @@ Reply ScriptQueue::counts() {
                                                     .completed = keys.completed,
                                                     .failed = keys.failed,
                                                     .waiting_children = keys.waiting_children,
-                                                    .trash = keys.trash},
+                                                    .trash = keys.trash,
+                                                    .ghosts = keys.ghosts},
                                                    {.revision = revision}));
 }
 
@@ -162,7 +163,8 @@ Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
                                                           .prioritized = keys.prioritized,
                                                           .crashed = keys.crashed,
                                                           .marker = keys.marker,
-                                                          .delayed = keys.delayed},
+                                                          .delayed = keys.delayed,
+                                                          .ghosts = keys.ghosts},
                                                          {.revision = revision,
                                                           .score = claimed.lease.score(),
                                                           .count = count,

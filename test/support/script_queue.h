@@ -105,6 +105,23 @@ struct Seen {
   std::string score;
 };
 
+struct Delay {
+  std::string id;
+  std::int64_t delay = 0;  // 0: ready at once
+};
+
+struct RetryOfFinished {
+  bool completed = true;
+  bool failed = true;
+  bool reset_attempts = true;
+};
+
+struct LogLine {
+  std::string id;
+  std::string line = "a line";
+  std::string token{};  // empty: of no run
+};
+
 struct Retention {
   std::int64_t count = -1;  // below 0: no limit
   std::int64_t age_ms = 0;  // 0: no limit
@@ -132,6 +149,18 @@ class ScriptQueue {
   Reply recover(const std::vector<Seen>& items, unsigned max_crashes = 1);
   // `with_subkeys`: those of the ids whose sub-keys are declared.
   Reply evict(const std::vector<std::string>& ids, const std::set<std::string>& with_subkeys = {});
+  Reply reschedule(const std::vector<Delay>& items);
+  // `seen`: an index in `wait`, where the ids are looked for.
+  Reply prioritize(const std::vector<std::string>& ids, unsigned priority, std::int64_t seen = -1);
+  Reply remove(const std::vector<std::string>& ids, std::int64_t seen = -1);
+  Reply retry_finished(const std::vector<std::string>& ids, const RetryOfFinished& how = {});
+  Reply update(const std::string& id, const std::string& data);
+  Reply log(const std::vector<LogLine>& lines, unsigned keep = 1'000);
+  Reply read_logs(const std::string& id, int first = 0, int last = -1);
+  Reply page(const std::string& set, bool descending, const Seen& from, unsigned limit);
+  Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
+  Reply priorities(unsigned from = 0, unsigned limit = 256);
+  Reply pause(bool paused);
 
   // What peeks read before they act: the due jobs, the expired leases, the trash.
   std::vector<Seen> peek_due(std::size_t limit = 256);

@@ -23,7 +23,7 @@ void Workload::run(int steps) {
 }
 
 void Workload::step() {
-  switch (below(10)) {
+  switch (below(11)) {
     case 0:
     case 1: return add();
     case 2:
@@ -33,6 +33,7 @@ void Workload::step() {
     case 6: return retry();
     case 7: return one_in(2) ? release() : report();
     case 8: return pass_time();
+    case 9: return move();
     default: return sweep();
   }
 }
@@ -119,6 +120,30 @@ void Workload::report() {
   std::vector<Progress> items;
   for (const auto& run : runs) items.push_back({.run = run, .value = std::to_string(below(100))});
   q_.progress(items);
+}
+
+// What an operator does, to jobs in whatever state.
+void Workload::move() {
+  std::vector<std::string> ids;
+  for (auto count = 1 + below(4); count > 0; --count)
+    ids.push_back("custom-" + std::to_string(below(kCustomIds)));
+  if (const auto minted = next_minted_ - kFirstMinted; minted > 0)
+    ids.push_back(std::to_string(kFirstMinted + below(minted)));
+  switch (below(7)) {
+    case 0: {
+      std::vector<Delay> items;
+      for (const auto& id : ids)
+        items.push_back({id, one_in(2) ? 0 : static_cast<std::int64_t>(1 + below(20'000))});
+      q_.reschedule(items);
+      return;
+    }
+    case 1: q_.prioritize(ids, static_cast<unsigned>(below(5))); return;
+    case 2: q_.remove(ids); return;
+    case 3: q_.retry_finished(ids, {.reset_attempts = one_in(2)}); return;
+    case 4: q_.update(ids.front(), std::to_string(random_())); return;
+    case 5: q_.log({{.id = ids.front(), .line = std::to_string(random_())}}, 3); return;
+    default: q_.pause(one_in(3)); return;
+  }
 }
 
 void Workload::pass_time() {

@@ -32,6 +32,7 @@ class Workload {
   void retry();
   void release();
   void report();
+  void move();
   void pass_time();
   void sweep();
   // Some of the claims that are held, which stop being so when `end`. Now and then one that has
@@ -40,7 +41,8 @@ class Workload {
 
   ScriptQueue& q_;
   std::mt19937 random_;
-  std::uint64_t next_minted_ = 274'557'032'793'636'864;
+  static constexpr std::uint64_t kFirstMinted = 274'557'032'793'636'864;
+  std::uint64_t next_minted_ = kFirstMinted;
   std::uint64_t flush_ = 0;
   std::vector<JobToAdd> last_added_;
   std::vector<JobRun> held_;

@@ -18,8 +18,10 @@ using Usage = EmqTest;
 
 TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
   const std::vector<std::vector<std::string>> verbs{
-      {"up"},          {"add"},          {"work"},       {"status"}, {"job"},  {"id"},
-      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},   {"bench"}};
+      {"up"},      {"add"},         {"work"},         {"status"},     {"job"},
+      {"id"},      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},
+      {"bench"},   {"list"},        {"logs"},         {"workers"},    {"retry"},
+      {"promote"}, {"remove"},      {"pause"},        {"resume"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);
   for (auto words : verbs) {
@@ -64,6 +66,8 @@ TEST_F(Usage, WrongCommandLinesExit2) {
                                                     {"add", name, "n", "--id", "x", "--stdin"},
                                                     {"work", name},
                                                     {"job", name},
+                                                    {"list", name},
+                                                    {"logs", name},
                                                     {"id"},
                                                     {"up", "--fsync", "sometimes"}};
   for (auto line : lines) {

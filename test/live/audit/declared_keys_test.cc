@@ -49,7 +49,7 @@ TEST_F(DeclaredKeys, INV2_EveryKeyTouchedInAScriptWasDeclared) {
 TEST_F(DeclaredKeys, INV2_HoldsOverARandomWorkload) {
   ScriptQueue q(redis, unique_queue("audit"));
   Workload workload(q, 1);
-  workload.run(500);
+  workload.run(600);
   const auto seen = take();
   expect_none(seen);
   EXPECT_GT(seen.scripts, 500U);

@@ -17,6 +17,26 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// What an operator does. The queue is paused, so that everything stays where it is put.
+void look_and_move(Queue<>& queue) {
+  ASSERT_TRUE(queue.pause());
+  const auto ready = queue.add("ready").value();
+  const auto delayed = queue.add("delayed", {.delay = 1h}).value();
+  ASSERT_TRUE(queue.promote(delayed));
+  ASSERT_TRUE(queue.change_priority(ready, 7));
+  ASSERT_TRUE(queue.update_data(ready, "other"));
+  ASSERT_TRUE(queue.log(ready, "a line"));
+  EXPECT_EQ(queue.logs(ready).value().count, 1);
+  EXPECT_EQ(queue.counts_by_priority().value().at(7), 1);
+  EXPECT_EQ(queue.retry_all().value().done, 4);
+  for (const auto state : {JobState::waiting, JobState::prioritized})
+    EXPECT_FALSE(queue.jobs(state).value().jobs.empty());
+  EXPECT_TRUE(queue.workers().value().empty());
+  for (const auto state : {JobState::waiting, JobState::prioritized, JobState::completed})
+    EXPECT_TRUE(queue.remove_all(state));
+  ASSERT_TRUE(queue.resume());
+}
+
 TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
   TestServer server;
   auto redis = server.connect();
@@ -47,14 +67,22 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
     EXPECT_GE(runs, 40);
     EXPECT_EQ(queue.counts().value().failed, 4);
     (void)queue.job("custom-5");  // there or evicted: either way it was read
+    look_and_move(queue);
   }
   const auto seen = audit(redis, monitor.take(redis));
   for (const auto& violation : seen.violations) ADD_FAILURE() << violation;
   for (const auto* const script :
-       {&scripts::QueueOpen::script, &scripts::QueueCounts::script, &scripts::NodeLease::script,
-        &scripts::JobAdd::script, &scripts::JobClaim::script, &scripts::JobFinish::script,
-        &scripts::JobRetry::script, &scripts::JobPromote::script, &scripts::JobEvict::script,
-        &scripts::JobProgress::script, &scripts::JobRead::script})
+       {&scripts::QueueOpen::script,       &scripts::QueueCounts::script,
+        &scripts::NodeLease::script,       &scripts::JobAdd::script,
+        &scripts::JobClaim::script,        &scripts::JobFinish::script,
+        &scripts::JobRetry::script,        &scripts::JobPromote::script,
+        &scripts::JobEvict::script,        &scripts::JobProgress::script,
+        &scripts::JobRead::script,         &scripts::JobReschedule::script,
+        &scripts::JobPrioritize::script,   &scripts::JobRetryFinished::script,
+        &scripts::JobRemove::script,       &scripts::JobUpdate::script,
+        &scripts::JobLog::script,          &scripts::JobReadLogs::script,
+        &scripts::QueuePage::script,       &scripts::QueueLine::script,
+        &scripts::QueuePriorities::script, &scripts::QueuePause::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 

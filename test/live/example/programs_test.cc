@@ -94,6 +94,10 @@ TEST_F(ExampleTest, Outcomes) {
                "later=completed/1 value=completed/1 error=failed/1");
 }
 
+TEST_F(ExampleTest, Manage) {
+  expect_twice("manage", "last one two three soon; retried 4, removed 5");
+}
+
 TEST_F(ExampleTest, AsyncAdd) {
   expect_twice("async_add", "1000 added by callback, 10 by future, 1010 worked");
 }

@@ -175,5 +175,55 @@ TEST(Lifecycle, StopsWhenEmptyOnlyOnceNothingWaitsIsDelayedOrActive) {
   EXPECT_EQ(wishes(life), std::vector{ActionKind::drained});
 }
 
+TEST_F(Connected, APausedWorkerClaimsNothingUntilItIsResumed) {
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.pause(true);
+  life.look_again();
+  EXPECT_TRUE(wishes(life).empty());
+  life.pause(false);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
+}
+
+TEST_F(Connected, APausedWorkerHandsOverWhatItPopped) {
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.pause(true);
+  life.woken();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_wake});
+  life.became_timekeeper(500);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_timer}) << "another one keeps the time";
+  EXPECT_EQ(life.timer_ms(), 0);
+  EXPECT_TRUE(wishes(life, 1'000).empty());
+}
+
+TEST_F(Connected, APausedTimekeeperHandsTheTimeOver) {
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.became_timekeeper(500);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.pause(true);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_timer});
+}
+
+TEST_F(Connected, AClaimThatWasOnItsWayWhenPausedIsWorked) {
+  life.pause(true);
+  life.claimed(2, 1, 5, 0, true, 0);
+  EXPECT_TRUE(wishes(life).empty());
+  EXPECT_TRUE(life.busy());
+  life.slot_freed();
+  life.pause(false);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
+}
+
+TEST_F(Connected, APausedWorkerStops) {
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.pause(true);
+  EXPECT_TRUE(wishes(life).empty());
+  life.stop();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_wake}) << "the block may have popped it";
+}
+
 }  // namespace
 }  // namespace echomq

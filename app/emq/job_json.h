@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// A job as one JSON object, the same in every verb.
+#pragma once
+
+#include "echomq/job.h"
+#include "output.h"
+
+namespace emq {
+
+Json to_json(const echomq::JobInfo& job);
+
+}  // namespace emq

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Looking at a queue and moving its jobs, as an operator does: pages, promotion, another priority,
+// a retry of all that failed, logs, and a clean-up.
+//
+// Usage: manage [URL]; the server of EMQ_URL, or a private one, when no URL is given.
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+#include "echomq/echomq.h"
+
+using namespace std::chrono_literals;
+using echomq::JobState;
+using echomq::Outcome;
+
+namespace {
+
+// How many jobs of a state there are, by looking at each of them.
+std::size_t walk(echomq::Queue<>& queue, JobState state) {
+  std::size_t count = 0;
+  echomq::PageOptions how{.order = echomq::PageOrder::descending, .limit = 2};
+  do {
+    const auto page = queue.jobs(state, how).value();
+    for (const auto& job : page.jobs) {
+      std::printf("%-10s %s %s\n", std::string(echomq::name(state)).c_str(), job.id.c_str(),
+                  job.failed_reason.c_str());
+      ++count;
+    }
+    how.cursor = page.next;
+  } while (!how.cursor.empty());
+  return count;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const echomq::Signals stop{SIGTERM, SIGINT};
+  auto mq = echomq::connect(argc > 1 ? argv[1] : echomq::url_from_env()).value();
+  echomq::Queue<> queue{mq, "managed"};
+
+  // Nothing is taken while the queue is paused, so there is time to arrange.
+  queue.open().value();
+  queue.pause().value();
+  for (const char* const data : {"one", "two", "three"}) queue.add(data).value();
+  const auto last = queue.add("last", {.priority = 5}).value();
+  const auto soon = queue.add("soon", {.delay = 1h}).value();
+  const auto never = queue.add("never", {.delay = 2h}).value();
+  queue.promote(soon).value();
+  queue.change_priority(soon, 5).value();  // behind `last`, which has it already
+  queue.remove(never).value();
+  std::printf("%zu waiting\n", walk(queue, JobState::waiting));
+  queue.resume().value();
+
+  std::string order;
+  std::atomic<bool> repaired{false};
+  const auto handle = [&](echomq::Job<>& job) -> Outcome {
+    job.log(repaired ? "went well" : "the disk is full").value();
+    if (!repaired && job.data() != "last") return Outcome::fail("the disk is full");
+    order += (order.empty() ? "" : " ") + job.data();
+    return Outcome::done();
+  };
+  echomq::Worker first{queue, {.stop_when_empty = true}, handle};
+  if (const int code = first.run_until(stop); code != 0) return code;
+
+  // The cause is mended, so all that failed for it may run again.
+  repaired = true;
+  std::printf("%zu failed\n", walk(queue, JobState::failed));
+  const auto report = queue.retry_all(JobState::failed).value();
+  echomq::Worker second{queue, {.stop_when_empty = true}, handle};
+  if (const int code = second.run_until(stop); code != 0) return code;
+  const auto logs = queue.logs(soon).value();
+  for (const auto& line : logs.lines) std::printf("log: %s\n", line.c_str());
+  const auto removed = queue.remove_all(JobState::completed).value();
+
+  std::printf("%s; retried %lld, removed %lld\n", order.c_str(),
+              static_cast<long long>(report.done), static_cast<long long>(removed.done));
+  return queue.job(last) ? 1 : 0;  // gone with the rest
+} catch (const std::exception& problem) {
+  std::fprintf(stderr, "manage: %s\n", problem.what());
+  return 1;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Operations on many jobs: on a list of ids, answered one by one, or on all jobs of a state.
+//
+// All of them go to the server in calls of at most 256 jobs, so that none blocks it for long. Other
+// clients work on between two calls: a job that has moved meanwhile is left alone.
+//
+// Thread-safety: plain values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "echomq/result.h"
+
+namespace echomq::inline v2 {
+
+// One result for each id, in order. Errors: not_found (no such job), wrong_state (it is not in a
+// state that allows this; the field "value" is the id).
+using JobResults = std::vector<Result<void>>;
+
+// How far an operation on all jobs of a state has come.
+struct BulkProgress {
+  std::int64_t done = 0;
+  std::int64_t skipped = 0;  // had moved, were running or were gone when their turn came
+  std::int64_t total = 0;    // how many there were to begin with, or BulkOptions::limit
+};
+
+struct BulkOptions {
+  std::int64_t limit = 0;  // at most so many jobs; 0: all that are there when it begins
+  bool dry_run = false;    // change nothing, tell how many it would be
+  // Called after each call to the server, on the caller's thread; answers whether to go on.
+  std::function<bool(const BulkProgress&)> on_progress{};
+};
+
+struct BulkReport {
+  std::int64_t done = 0;  // with dry_run: would be
+  std::int64_t skipped = 0;
+  bool stopped = false;  // by on_progress
+};
+
+// How finished jobs are made ready once more.
+struct RetryOptions {
+  // Give the job all of its attempts again. Otherwise those made count, and a job that used up all
+  // of them gets this one.
+  bool reset_attempts = true;
+};
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,78 @@
+-- job/remove: removes jobs for good, with all their keys. One that runs is left alone, and so is one in
+-- trash, which is no job any more. A waiting job is found near the ends of `wait`, or around `seen`, the
+-- index at which the caller saw it (-1: it did not look).
+-- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
+--         ghosts subkeys events
+-- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
+-- ARGV    revision now count
+-- ITEM ARGV id seen
+-- RETURNS one status for each job (`lock`: it runs; `moved`: it waits where nobody looked)
+-- STATUS  ok lock gone moved
+-- ERRORS  EMQFENCE
+-- EMITS   removed
+-- COST    O(batch log N): three calls a job, up to eight for a waiting one; about twenty a batch.
+--         O(length of crashed) for a waiting one
+-- USES    fence line emit
+local m = fence()
+if m.err then return m end
+local now, count = ARGV[2], tonumber(ARGV[3])
+local ids = {}
+for i = 1, count do ids[i] = ARGV[2 + 2 * i] end
+local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
+local prioritized = redis.call('ZMSCORE', KEYS[4], unpack(ids))
+local delayed = redis.call('ZMSCORE', KEYS[6], unpack(ids))
+local completed = redis.call('ZMSCORE', KEYS[7], unpack(ids))
+local failed = redis.call('ZMSCORE', KEYS[8], unpack(ids))
+local parents = redis.call('ZMSCORE', KEYS[9], unpack(ids))
+local trashed = redis.call('SMISMEMBER', KEYS[10], unpack(ids))
+redis.call('LLEN', KEYS[3])
+redis.call('LLEN', KEYS[5])
+redis.call('HLEN', KEYS[11])
+redis.call('SCARD', KEYS[12])
+
+-- A full server allows this write, and after it the rest.
+redis.call('ZREM', KEYS[2], '')
+local statuses, seen, removed = {}, {}, {}
+for i = 1, count do
+  local id, k = ids[i], 14 + (i - 1) * 7
+  if leases[i] then
+    statuses[i] = 'lock'
+  elseif trashed[i] == 1 or seen[id] then
+    statuses[i] = 'gone'
+  else
+    seen[id] = true
+    local there = redis.pcall('HEXISTS', KEYS[k], 'name') == 1
+    local out = true
+    if prioritized[i] then
+      redis.call('ZREM', KEYS[4], id)
+    elseif delayed[i] then
+      redis.call('ZREM', KEYS[6], id)
+    elseif completed[i] then
+      redis.call('ZREM', KEYS[7], id)
+    elseif failed[i] then
+      redis.call('ZREM', KEYS[8], id)
+    elseif parents[i] then
+      redis.call('ZREM', KEYS[9], id)
+    elseif redis.call('LREM', KEYS[5], '1', id) == 0 then
+      local at = find_in_line(KEYS[3], id, ARGV[3 + 2 * i])
+      if at then
+        drop_from_line(KEYS[3], KEYS[11], at)
+      else
+        out = not there
+      end
+    end
+    if not out then
+      statuses[i] = 'moved'
+    else
+      statuses[i] = there and 'ok' or 'gone'
+      redis.call('SREM', KEYS[12], id)
+      redis.call('DEL', KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5], KEYS[k + 6])
+      if there then
+        redis.call('DEL', KEYS[k])
+        removed[#removed + 1] = id
+      end
+    end
+  end
+end
+emit(KEYS[13], m, now, 'removed', removed)
+return statuses

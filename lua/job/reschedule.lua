@@ -1,0 +1,75 @@
+-- job/reschedule: gives delayed jobs another delay, counted from now. Those with a delay of 0 are made
+-- ready at once, whatever their time was; they keep their priority and go behind what is ready.
+-- KEYS    meta delayed wait prioritized crashed trash marker events
+-- ITEM KEYS job
+-- ARGV    revision now count
+-- ITEM ARGV id delay
+-- RETURNS one status for each job (`state`: it is not delayed)
+-- STATUS  ok state gone
+-- ERRORS  EMQFENCE
+-- EMITS   promoted delayed
+-- COST    O(batch log N): two calls a job, about twelve a batch
+-- USES    fence lanes places emit
+local m = fence()
+if m.err then return m end
+local now, count = ARGV[2], tonumber(ARGV[3])
+local ids = {}
+for i = 1, count do ids[i] = ARGV[2 + 2 * i] end
+local scores = redis.call('ZMSCORE', KEYS[2], unpack(ids))
+redis.call('LLEN', KEYS[3])
+redis.call('ZCARD', KEYS[4])
+redis.call('LLEN', KEYS[5])
+local trashed = redis.call('SMISMEMBER', KEYS[6], unpack(ids))
+local statuses, jobs, leave, seen, to_place = {}, {}, {}, {}, 0
+for i = 1, count do
+  local id = ids[i]
+  local job = redis.pcall('HMGET', KEYS[8 + i], 'name', 'place', 'stc', 'lifo', 'priority')
+  local there = not job.err and job[1] and trashed[i] == 0
+  if not there then
+    statuses[i] = 'gone'
+    if scores[i] and trashed[i] == 0 then leave[#leave + 1] = id end
+  elseif not scores[i] or seen[id] then
+    statuses[i] = 'state'
+  else
+    seen[id] = true
+    statuses[i] = 'ok'
+    if ARGV[3 + 2 * i] == '0' then
+      leave[#leave + 1] = id
+      if not job[2] and job[5] then to_place = to_place + 1 end
+    end
+  end
+  jobs[i] = job
+end
+
+-- A full server allows this write, and after it the rest.
+redis.call('ZREM', KEYS[2], '', unpack(leave))
+local lanes, promoted, delayed, timers = new_lanes(), {}, {}, {}
+local seq, earliest = 0, nil
+if to_place > 0 then seq = take_places(KEYS[4], to_place) end
+for i = 1, count do
+  local delay = ARGV[3 + 2 * i]
+  if statuses[i] == 'ok' and delay == '0' then
+    local place = jobs[i][2]
+    if not place and jobs[i][5] then
+      place = place_of(jobs[i][5], seq)
+      seq = seq + 1
+      redis.call('HSET', KEYS[8 + i], 'delay', '0', 'place', place)
+    else
+      redis.call('HSET', KEYS[8 + i], 'delay', '0')
+    end
+    sort_into(lanes, ids[i], place, jobs[i][3], jobs[i][4])
+    promoted[#promoted + 1] = ids[i]
+  elseif statuses[i] == 'ok' then
+    redis.call('HSET', KEYS[8 + i], 'delay', delay)
+    local due = tonumber(now) + tonumber(delay)
+    if not earliest or due < earliest then earliest = due end
+    timers[#timers + 1] = string.format('%.0f', due)
+    timers[#timers + 1] = ids[i]
+    delayed[#delayed + 1] = ids[i]
+  end
+end
+if #timers > 0 then redis.call('ZADD', KEYS[2], unpack(timers)) end
+put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
+if earliest then redis.pcall('ZADD', KEYS[7], 'LT', string.format('%.0f', earliest), '1') end
+emit(KEYS[8], m, now, 'promoted', promoted, 'delayed', delayed)
+return statuses

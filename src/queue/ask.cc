@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "queue/ask.h"
+
+#include <memory>
+#include <utility>
+
+#include "protocol/refusal.h"
+
+namespace echomq::inline v2 {
+
+Result<wire::Reply> ask(QueueCore& queue, ScriptCall call) {
+  if (queue.name_error()) return *queue.name_error();
+  const auto& client = queue.client();
+  auto reply = client->wait_for<wire::Reply>([&](Function<void(Result<wire::Reply>)> done) mutable {
+    client->call(std::move(call), queue.name(), queue.keys().meta, std::move(done));
+  });
+  if (!reply) return queue.look_error(reply.error());
+  return reply;
+}
+
+Result<std::vector<wire::Reply>> ask_plainly(QueueCore& queue, std::vector<std::string> commands) {
+  using Replies = std::vector<wire::Reply>;
+  if (queue.name_error()) return *queue.name_error();
+  if (commands.empty()) return Replies{};
+  const auto& client = queue.client();
+  return client->wait_for<Replies>([&](Function<void(Result<Replies>)> done) {
+    struct Wait {
+      Function<void(Result<Replies>)> done;
+      Replies replies;
+      std::size_t missing;
+      std::optional<Error> problem{};
+    };
+    const auto count = commands.size();
+    auto wait = std::make_shared<Wait>(Wait{std::move(done), Replies(count), count});
+    for (std::size_t i = 0; i < count; ++i)
+      client->command(
+          std::move(commands[i]),
+          [wait, i, name = queue.name(), probe = queue.keys().meta](Result<wire::Reply> reply) {
+            if (!reply)
+              wait->problem = reply.error();
+            else if (reply->is_error())
+              wait->problem = protocol::refusal(reply->text, name, probe);
+            else
+              wait->replies[i] = *std::move(reply);
+            if (--wait->missing > 0) return;
+            if (wait->problem)
+              wait->done(*wait->problem);
+            else
+              wait->done(std::move(wait->replies));
+          });
+  });
+}
+
+Error no_such_job(std::string_view queue, std::string_view id) {
+  return {ErrorCode::not_found,
+          "queue \"" + std::string(queue) + "\" has no job " + std::string(id),
+          {{"queue", std::string(queue)}, {"value", std::string(id)}}};
+}
+
+}  // namespace echomq::inline v2

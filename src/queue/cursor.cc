@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "queue/cursor.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "echomq/keyspace.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::size_t kParts = 6;
+constexpr std::size_t kPlaceDigits = 16;  // scores are below 2^53
+
+std::string_view letter(PageOrder order) { return order == PageOrder::ascending ? "a" : "d"; }
+
+std::string_view word_of(PageOrder order) {
+  return order == PageOrder::ascending ? "ascending" : "descending";
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= kPlaceDigits &&
+         std::all_of(text.begin(), text.end(), is_digit);
+}
+
+bool is_place(JobState state, std::string_view text) {
+  if (state != JobState::waiting) return is_number(text);
+  return (text.starts_with('w') || text.starts_with('c')) && is_number(text.substr(1));
+}
+
+Error bad_cursor(std::string_view text, const std::string& expected) {
+  return {ErrorCode::invalid_argument,
+          "cursor is " + quoted(text) + "; expected " + expected,
+          {{"option", "cursor"}, {"value", std::string(text)}, {"expected", expected}}};
+}
+
+}  // namespace
+
+std::string encode_cursor(std::string_view queue, JobState state, PageOrder order,
+                          const Cursor& cursor) {
+  std::string text = "1:";
+  text += queue;
+  text += ':';
+  text += name(state);
+  text += ':';
+  text += letter(order);
+  text += ':';
+  text += cursor.place;
+  text += ':';
+  text += cursor.id;
+  return text;
+}
+
+Result<Cursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
+                             std::string_view text) {
+  std::array<std::string_view, kParts> part{};
+  auto rest = text;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    const auto colon = i + 1 < kParts ? rest.find(':') : rest.size();
+    if (colon == std::string_view::npos) return bad_cursor(text, "JobPage::next of a page before");
+    part[i] = rest.substr(0, colon);
+    if (i + 1 < kParts) rest.remove_prefix(colon + 1);
+  }
+  const auto& [version, of_queue, of_state, of_order, place, id] = part;
+  if (version != "1") return bad_cursor(text, "JobPage::next of a page before");
+  if (of_queue != queue)
+    return bad_cursor(text, "one of queue \"" + std::string(queue) + "\", not of \"" +
+                                std::string(of_queue) + "\"");
+  if (of_state != name(state))
+    return bad_cursor(
+        text, "one of the state " + std::string(name(state)) + ", not of " + quoted(of_state));
+  if (of_order != letter(order))
+    return bad_cursor(text, "one of the order " + std::string(word_of(order)));
+  if (!check_any_job_id(id) || !is_place(state, place))
+    return bad_cursor(text, "JobPage::next of a page before");
+  return Cursor{std::string(place), std::string(id)};
+}
+
+}  // namespace echomq::inline v2

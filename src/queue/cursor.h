@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Cursor: where a page ended. Opaque to users, and bound to the queue, state and order that it was
+// made for:
+//
+//   1:<queue>:<state>:a|d:<place>:<id>
+//
+// with the entry's score as the place in a sorted set, and "w" or "c" and its index in the lists
+// `wait` and `crashed`. No part holds a colon. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "echomq/page.h"
+#include "echomq/result.h"
+
+namespace echomq::inline v2 {
+
+struct Cursor {
+  std::string place;
+  std::string id;
+
+  friend bool operator==(const Cursor&, const Cursor&) = default;
+};
+
+std::string encode_cursor(std::string_view queue, JobState state, PageOrder order,
+                          const Cursor& cursor);
+
+// Errors: invalid_argument with the cursor as "value", when it is not one of that queue, state and
+// order.
+Result<Cursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
+                             std::string_view text);
+
+}  // namespace echomq::inline v2

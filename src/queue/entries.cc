@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "queue/entries.h"
+
+#include <utility>
+
+#include "echomq_scripts.h"
+#include "queue/ask.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2 {
+
+const std::string* set_of(const QueueKeys& keys, JobState state) {
+  switch (state) {
+    case JobState::prioritized: return &keys.prioritized;
+    case JobState::delayed: return &keys.delayed;
+    case JobState::active: return &keys.active;
+    case JobState::completed: return &keys.completed;
+    case JobState::failed: return &keys.failed;
+    case JobState::waiting_children: return &keys.waiting_children;
+    case JobState::waiting: return nullptr;
+  }
+  return nullptr;
+}
+
+Result<std::vector<SetEntry>> read_set(QueueCore& queue, const std::string& set, PageOrder order,
+                                       const SetEntry& from, std::size_t limit) {
+  auto reply =
+      ask(queue, ScriptCall::of<scripts::QueuePage>({.meta = queue.keys().meta, .set = set},
+                                                    {.revision = scripts::kRevision,
+                                                     .descending = order == PageOrder::descending,
+                                                     .score = from.score,
+                                                     .id = from.id,
+                                                     .limit = limit}));
+  if (!reply) return reply.error();
+  std::vector<SetEntry> entries;
+  for (std::size_t i = 0; i + 1 < reply->items.size(); i += 2)
+    entries.push_back({std::move(reply->items[i].text), std::move(reply->items[i + 1].text)});
+  return entries;
+}
+
+Result<std::vector<LineEntry>> read_line(QueueCore& queue, const std::string& line, PageOrder order,
+                                         const LineEntry& from, std::size_t limit) {
+  const bool descending = order == PageOrder::descending;
+  auto reply =
+      ask(queue, ScriptCall::of<scripts::QueueLine>({.meta = queue.keys().meta, .line = line},
+                                                    {.revision = scripts::kRevision,
+                                                     .descending = descending,
+                                                     .seen = from.index,
+                                                     .id = from.id,
+                                                     .limit = limit}));
+  if (!reply) return reply.error();
+  std::vector<LineEntry> entries;
+  if (reply->items.empty()) return entries;
+  auto index = wire::number_of(reply->items[0]);
+  for (std::size_t i = 1; i < reply->items.size(); ++i) {
+    entries.push_back({std::move(reply->items[i].text), index});
+    index += descending ? -1 : 1;
+  }
+  return entries;
+}
+
+}  // namespace echomq::inline v2

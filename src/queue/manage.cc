@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The members of RawQueue that read and move jobs.
+#include <utility>
+
+#include "echomq/queue.h"
+#include "echomq_scripts.h"
+#include "queue/ask.h"
+#include "queue/bulk.h"
+#include "queue/holders.h"
+#include "queue/logs.h"
+#include "queue/moves.h"
+#include "queue/pages.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::size_t kPrioritiesPerCall = 256;
+
+Result<void> set_paused(QueueCore& queue, bool paused) {
+  const auto& k = queue.keys();
+  const auto reply =
+      ask(queue,
+          ScriptCall::of<scripts::QueuePause>(
+              {.meta = k.meta, .marker = k.marker, .events = k.events},
+              {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .paused = paused}));
+  if (!reply) return reply.error();
+  return {};
+}
+
+}  // namespace
+
+Result<JobPage> RawQueue::jobs(JobState state, const PageOptions& options) {
+  return read_page(*core_, state, options);
+}
+
+Result<std::map<unsigned, std::int64_t>> RawQueue::counts_by_priority() {
+  const auto counts = core_->counts();
+  if (!counts) return counts.error();
+  std::map<unsigned, std::int64_t> all;
+  if (counts->waiting > 0) all[0] = counts->waiting;
+  const auto& k = core_->keys();
+  for (unsigned from = 1; from <= kMaxPriority;) {
+    const auto reply = ask(
+        *core_, ScriptCall::of<scripts::QueuePriorities>(
+                    {.meta = k.meta, .prioritized = k.prioritized},
+                    {.revision = scripts::kRevision, .from = from, .limit = kPrioritiesPerCall}));
+    if (!reply) return reply.error();
+    for (std::size_t i = 0; i + 1 < reply->items.size(); i += 2) {
+      const auto priority = static_cast<unsigned>(wire::number_of(reply->items[i]));
+      all[priority] = wire::number_of(reply->items[i + 1]);
+      from = priority + 1;
+    }
+    if (reply->items.size() < 2 * kPrioritiesPerCall) break;
+  }
+  return all;
+}
+
+Result<std::vector<WorkerInfo>> RawQueue::workers() { return read_holders(*core_); }
+Result<void> RawQueue::pause() { return set_paused(*core_, true); }
+Result<void> RawQueue::resume() { return set_paused(*core_, false); }
+
+Result<JobResults> RawQueue::promote(const std::vector<std::string>& ids) {
+  return reschedule_jobs(*core_, ids, std::chrono::milliseconds(0));
+}
+
+Result<JobResults> RawQueue::change_delay(const std::vector<std::string>& ids,
+                                          std::chrono::milliseconds delay) {
+  return reschedule_jobs(*core_, ids, delay);
+}
+
+Result<JobResults> RawQueue::change_priority(const std::vector<std::string>& ids,
+                                             unsigned priority) {
+  return prioritize_jobs(*core_, ids, priority);
+}
+
+Result<JobResults> RawQueue::retry(const std::vector<std::string>& ids, const RetryOptions& how) {
+  return retry_jobs(*core_, ids, how);
+}
+
+Result<JobResults> RawQueue::remove(const std::vector<std::string>& ids) {
+  return remove_jobs(*core_, ids);
+}
+
+Result<BulkReport> RawQueue::promote_all(const BulkOptions& options) {
+  return v2::promote_all(*core_, options);
+}
+
+Result<BulkReport> RawQueue::retry_all(JobState state, const RetryOptions& how,
+                                       const BulkOptions& options) {
+  return v2::retry_all(*core_, state, how, options);
+}
+
+Result<BulkReport> RawQueue::remove_all(JobState state, const BulkOptions& options) {
+  return v2::remove_all(*core_, state, options);
+}
+
+Result<void> RawQueue::update_data(std::string_view id, std::string data) {
+  return v2::update_data(*core_, id, data);
+}
+
+Result<void> RawQueue::log(std::string_view id, std::string line) {
+  return append_log(*core_, id, std::nullopt, line);
+}
+
+Result<JobLogs> RawQueue::logs(std::string_view id, const LogOptions& options) {
+  return read_logs(*core_, id, options);
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "queue/moves.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "echomq_scripts.h"
+#include "queue/ask.h"
+#include "queue/locate.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A waiting job that is found by its place is looked for so often, while the line moves.
+constexpr int kLooks = 5;
+// Items whose place is known: each lets the script read the entries around it.
+constexpr std::size_t kPlacedBatch = 16;
+// Deleting costs more than moving.
+constexpr std::size_t kRemoveBatch = 128;
+
+using Places = std::vector<std::int64_t>;  // of each id in `wait`; -1: not looked for
+using PlacedBatch = std::function<Result<Statuses>(const Ids&, const Places&)>;
+
+Statuses statuses_of(const wire::Reply& reply) {
+  Statuses all;
+  for (const auto& item : reply.items) all.push_back(item.text);
+  return all;
+}
+
+Result<Statuses> answer_of(Result<wire::Reply> reply, std::size_t count, std::string_view script) {
+  if (!reply) return reply.error();
+  auto statuses = statuses_of(*reply);
+  if (statuses.size() == count) return statuses;
+  return Error{ErrorCode::protocol,
+               std::string(script) + " answered " + std::to_string(statuses.size()) +
+                   " statuses for " + std::to_string(count) + " jobs",
+               {}};
+}
+
+Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const Places& places) {
+  using Transition = scripts::JobRemove;
+  const auto& k = queue.keys();
+  auto call = ScriptCall::of<Transition>(
+      {.meta = k.meta,
+       .active = k.active,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .delayed = k.delayed,
+       .completed = k.completed,
+       .failed = k.failed,
+       .waiting_children = k.waiting_children,
+       .trash = k.trash,
+       .ghosts = k.ghosts,
+       .subkeys = k.subkeys,
+       .events = k.events},
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const SubKeys sub(queue.name(), ids[i]);
+    call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i]),
+                                       .logs = sub.logs,
+                                       .dependencies = sub.dependencies,
+                                       .processed = sub.processed,
+                                       .failed_children = sub.failed,
+                                       .unsuccessful = sub.unsuccessful,
+                                       .checkpoint = sub.checkpoint});
+    call.put_args(Transition::ItemArgs{.id = ids[i], .seen = places[i]});
+  }
+  return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
+}
+
+Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned priority,
+                                   const Places& places) {
+  using Transition = scripts::JobPrioritize;
+  const auto& k = queue.keys();
+  auto call = ScriptCall::of<Transition>(
+      {.meta = k.meta,
+       .active = k.active,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .delayed = k.delayed,
+       .completed = k.completed,
+       .failed = k.failed,
+       .trash = k.trash,
+       .ghosts = k.ghosts,
+       .marker = k.marker,
+       .events = k.events},
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i])});
+    call.put_args(Transition::ItemArgs{.id = ids[i], .priority = priority, .seen = places[i]});
+  }
+  return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
+}
+
+// Those that stand deep in the line are found first, then said again with their places.
+Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch& batch) {
+  auto statuses = batch(ids, Places(ids.size(), -1));
+  if (!statuses) return statuses;
+  for (int look = 0; look < kLooks; ++look) {
+    Ids moved;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if ((*statuses)[i] == "moved") moved.push_back(ids[i]);
+    if (moved.empty()) break;
+    const auto found = locate(queue, moved);
+    if (!found) return found.error();
+    std::vector<std::size_t> again;
+    const auto say = [&]() -> std::optional<Error> {
+      Ids chunk;
+      Places places;
+      for (const auto i : again) {
+        const auto at = found->find(ids[i]);
+        chunk.push_back(ids[i]);
+        places.push_back(at == found->end() ? -1 : at->second);
+      }
+      auto answered = batch(chunk, places);
+      if (!answered) return answered.error();
+      for (std::size_t i = 0; i < again.size(); ++i) (*statuses)[again[i]] = (*answered)[i];
+      again.clear();
+      return std::nullopt;
+    };
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if ((*statuses)[i] == "moved") again.push_back(i);
+      if (again.size() == kPlacedBatch || (i + 1 == ids.size() && !again.empty()))
+        if (auto problem = say()) return *problem;
+    }
+  }
+  return statuses;
+}
+
+// `unfit` says what a job must be for this.
+Result<void> result_of(const QueueCore& queue, const std::string& id, const std::string& status,
+                       std::string_view unfit) {
+  if (status == "ok") return {};
+  if (status == "gone") return no_such_job(queue.name(), id);
+  std::string why(unfit);
+  if (status == "lock") why = "is running; a job that runs cannot be removed";
+  if (status == "moved") why = "moved each time that it was looked for; try again";
+  return Error{ErrorCode::wrong_state,
+               "job " + id + " of queue \"" + queue.name() + "\" " + why,
+               {{"queue", queue.name()}, {"value", id}}};
+}
+
+Ids slice(const Ids& ids, std::size_t from, std::size_t most) {
+  const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(most, ids.size() - from))};
+}
+
+// Checks all ids, then does one batch after the other.
+Result<JobResults> in_batches(QueueCore& queue, const Ids& ids, std::string_view unfit,
+                              const std::function<Result<Statuses>(const Ids&)>& batch) {
+  if (queue.name_error()) return *queue.name_error();
+  for (const auto& id : ids)
+    if (auto ok = check_any_job_id(id); !ok) return ok.error();
+  JobResults results;
+  for (std::size_t from = 0; from < ids.size(); from += kMaxBatchJobs) {
+    const auto chunk = slice(ids, from, kMaxBatchJobs);
+    const auto statuses = batch(chunk);
+    if (!statuses) return statuses.error();
+    for (std::size_t i = 0; i < chunk.size(); ++i)
+      results.push_back(result_of(queue, chunk[i], (*statuses)[i], unfit));
+  }
+  return results;
+}
+
+Error out_of_range(const char* option, const std::string& value, const std::string& expected) {
+  return {ErrorCode::invalid_argument,
+          std::string(option) + " is " + value + "; expected " + expected,
+          {{"option", option}, {"value", value}, {"expected", expected}}};
+}
+
+}  // namespace
+
+Result<Statuses> reschedule_batch(QueueCore& queue, const Ids& ids, milliseconds delay) {
+  using Transition = scripts::JobReschedule;
+  const auto& k = queue.keys();
+  auto call = ScriptCall::of<Transition>(
+      {.meta = k.meta,
+       .delayed = k.delayed,
+       .wait = k.wait,
+       .prioritized = k.prioritized,
+       .crashed = k.crashed,
+       .trash = k.trash,
+       .marker = k.marker,
+       .events = k.events},
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+  for (const auto& id : ids) {
+    call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
+    call.put_args(Transition::ItemArgs{.id = id, .delay = delay.count()});
+  }
+  return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
+}
+
+Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
+                             const RetryOptions& how) {
+  using Transition = scripts::JobRetryFinished;
+  const auto& k = queue.keys();
+  auto call = ScriptCall::of<Transition>({.meta = k.meta,
+                                          .completed = k.completed,
+                                          .failed = k.failed,
+                                          .wait = k.wait,
+                                          .prioritized = k.prioritized,
+                                          .crashed = k.crashed,
+                                          .trash = k.trash,
+                                          .marker = k.marker,
+                                          .events = k.events},
+                                         {.revision = scripts::kRevision,
+                                          .now = queue.client()->now_ms(),
+                                          .count = ids.size(),
+                                          .take_completed = from.completed,
+                                          .take_failed = from.failed,
+                                          .reset_attempts = how.reset_attempts});
+  for (const auto& id : ids) {
+    call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
+    call.put_args(Transition::ItemArgs{.id = id});
+  }
+  return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
+}
+
+Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids) {
+  Statuses all;
+  for (std::size_t from = 0; from < ids.size(); from += kRemoveBatch) {
+    auto statuses = with_places(queue, slice(ids, from, kRemoveBatch),
+                                [&](const Ids& chunk, const Places& places) {
+                                  return remove_placed(queue, chunk, places);
+                                });
+    if (!statuses) return statuses;
+    std::move(statuses->begin(), statuses->end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+Result<JobResults> reschedule_jobs(QueueCore& queue, const Ids& ids, milliseconds delay) {
+  if (delay < milliseconds(0) || delay > kMaxDelay)
+    return out_of_range("delay", std::to_string(delay.count()),
+                        "0 to " + std::to_string(kMaxDelay.count()) + " ms (ten years)");
+  return in_batches(queue, ids, "is not delayed",
+                    [&](const Ids& chunk) { return reschedule_batch(queue, chunk, delay); });
+}
+
+Result<JobResults> prioritize_jobs(QueueCore& queue, const Ids& ids, unsigned priority) {
+  if (priority > kMaxPriority)
+    return out_of_range("priority", std::to_string(priority),
+                        "0 to " + std::to_string(kMaxPriority));
+  return in_batches(queue, ids, "is finished: its priority has no meaning any more",
+                    [&](const Ids& chunk) {
+                      return with_places(queue, chunk, [&](const Ids& some, const Places& places) {
+                        return prioritize_placed(queue, some, priority, places);
+                      });
+                    });
+}
+
+Result<JobResults> retry_jobs(QueueCore& queue, const Ids& ids, const RetryOptions& how) {
+  return in_batches(queue, ids, "is neither completed nor failed",
+                    [&](const Ids& chunk) { return retry_batch(queue, chunk, {}, how); });
+}
+
+Result<JobResults> remove_jobs(QueueCore& queue, const Ids& ids) {
+  return in_batches(queue, ids, "", [&](const Ids& chunk) { return remove_batch(queue, chunk); });
+}
+
+Result<void> update_data(QueueCore& queue, std::string_view id, const std::string& data) {
+  using Transition = scripts::JobUpdate;
+  if (queue.name_error()) return *queue.name_error();
+  if (auto ok = check_any_job_id(id); !ok) return ok.error();
+  const auto limit = queue.client()->options().data_limit;
+  if (data.size() > limit)
+    return Error{
+        ErrorCode::too_large,
+        "data of " + std::to_string(data.size()) + " bytes; the limit is " + std::to_string(limit),
+        {{"value", std::to_string(data.size())}, {"expected", std::to_string(limit)}}};
+  const auto& k = queue.keys();
+  auto call = ScriptCall::of<Transition>({.meta = k.meta, .active = k.active, .trash = k.trash},
+                                         {.revision = scripts::kRevision, .count = 1});
+  call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
+  call.put_args(Transition::ItemArgs{.id = id, .data = data});
+  const auto statuses = answer_of(ask(queue, std::move(call)), 1, Transition::script.name);
+  if (!statuses) return statuses.error();
+  return result_of(queue, std::string(id), statuses->front(), "");
+}
+
+}  // namespace echomq::inline v2

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Moves: what is done to jobs by their ids, whatever worker or state they are at. Each is one
+// script over a batch; a list of ids is cut into batches here.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "echomq/bulk.h"
+#include "echomq/result.h"
+#include "queue/queue_core.h"
+
+namespace echomq::inline v2 {
+
+using Ids = std::vector<std::string>;
+// What a script answered for each id.
+using Statuses = std::vector<std::string>;
+
+// Which finished jobs are retried.
+struct RetryFrom {
+  bool completed = true;
+  bool failed = true;
+};
+
+// One batch, at most kMaxBatchJobs ids.
+Result<Statuses> reschedule_batch(QueueCore& queue, const Ids& ids,
+                                  std::chrono::milliseconds delay);
+Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
+                             const RetryOptions& how);
+Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids);
+
+// Any number of ids, which are checked first.
+Result<JobResults> reschedule_jobs(QueueCore& queue, const Ids& ids,
+                                   std::chrono::milliseconds delay);
+Result<JobResults> prioritize_jobs(QueueCore& queue, const Ids& ids, unsigned priority);
+Result<JobResults> retry_jobs(QueueCore& queue, const Ids& ids, const RetryOptions& how);
+Result<JobResults> remove_jobs(QueueCore& queue, const Ids& ids);
+Result<void> update_data(QueueCore& queue, std::string_view id, const std::string& data);
+
+}  // namespace echomq::inline v2

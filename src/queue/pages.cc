@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "queue/pages.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/number.h"
+#include "job/record.h"
+#include "queue/ask.h"
+#include "queue/cursor.h"
+#include "queue/entries.h"
+#include "wire/command.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+// What a page shows without the data of its jobs.
+constexpr std::array<std::string_view, 13> kSmallFields{
+    "name", "opts", "timestamp",   "priority",   "lifo", "delay",       "atm",
+    "ats",  "stc",  "processedOn", "finishedOn", "pb",   "failedReason"};
+
+struct Listed {
+  std::string id;
+  std::string score;
+};
+
+struct Listing {
+  std::vector<Listed> entries;
+  std::string next;
+};
+
+Result<Listing> list_set(QueueCore& queue, JobState state, const PageOptions& options,
+                         const Cursor& from) {
+  const auto entries = read_set(queue, *set_of(queue.keys(), state), options.order,
+                                {from.id, from.place}, options.limit);
+  if (!entries) return entries.error();
+  Listing listing;
+  for (const auto& entry : *entries) listing.entries.push_back({entry.id, entry.score});
+  if (entries->size() == options.limit)
+    listing.next = encode_cursor(queue.name(), state, options.order,
+                                 {entries->back().score, entries->back().id});
+  return listing;
+}
+
+// Where a list begins.
+LineEntry line_start(bool descending) { return {{}, descending ? -1 : 0}; }
+
+// One list after the other: a claim takes from `crashed` first.
+Result<Listing> list_lines(QueueCore& queue, const PageOptions& options, const Cursor& from) {
+  const bool descending = options.order == PageOrder::descending;
+  const char first = descending ? 'w' : 'c';
+  char line = first;
+  auto at = line_start(descending);
+  if (!from.id.empty()) {
+    line = from.place[0];
+    at = {from.id, to_number<std::int64_t>(std::string_view(from.place).substr(1))};
+  }
+  Listing listing;
+  while (listing.entries.size() < options.limit) {
+    const auto& key = line == 'w' ? queue.keys().wait : queue.keys().crashed;
+    const auto entries = read_line(queue, key, options.order, at, kMaxPageJobs);
+    if (!entries) return entries.error();
+    for (const auto& entry : *entries) {
+      // A ghost is no place to go on from by its name: there are others like it.
+      at = entry.id.empty() ? LineEntry{{}, entry.index + (descending ? -1 : 1)} : entry;
+      if (!entry.id.empty()) listing.entries.push_back({entry.id, "0"});
+      if (listing.entries.size() == options.limit) break;
+    }
+    if (listing.entries.size() == options.limit) {
+      listing.next = encode_cursor(queue.name(), JobState::waiting, options.order,
+                                   {line + std::to_string(at.index), at.id});
+    } else if (entries->size() < kMaxPageJobs || at.index < 0) {
+      if (line != first) break;
+      line = descending ? 'c' : 'w';
+      at = line_start(descending);
+    }
+  }
+  return listing;
+}
+
+std::string read_command(const std::string& key, bool data) {
+  std::string bytes;
+  if (data) {
+    wire::append_command(bytes, {"HGETALL", key});
+    return bytes;
+  }
+  wire::append_header(bytes, 2 + kSmallFields.size());
+  wire::append_bulk(bytes, std::string_view("HMGET"));
+  wire::append_bulk(bytes, std::string_view(key));
+  for (const auto field : kSmallFields) wire::append_bulk(bytes, field);
+  return bytes;
+}
+
+wire::Reply text_reply(std::string_view text) {
+  wire::Reply reply;
+  reply.text = text;
+  return reply;
+}
+
+// The answer in the form of job/read: state, score, then fields and values.
+std::optional<JobInfo> read_listed(const std::string& queue, JobState state, const Listed& entry,
+                                   wire::Reply hash, bool data) {
+  wire::Reply read;
+  read.items.push_back(text_reply(name(state)));
+  read.items.push_back(text_reply(entry.score));
+  if (data) {
+    for (auto& item : hash.items) read.items.push_back(std::move(item));
+  } else {
+    for (std::size_t i = 0; i < hash.items.size() && i < kSmallFields.size(); ++i) {
+      if (hash.items[i].is_null()) continue;
+      read.items.push_back(text_reply(kSmallFields[i]));
+      read.items.push_back(std::move(hash.items[i]));
+    }
+  }
+  // A hash that was deleted by hand: there is no such job.
+  if (read.items.size() == 2) return std::nullopt;
+  return job::read_info(queue, entry.id, read);
+}
+
+Error bad_limit(std::size_t limit) {
+  const std::string expected = "1 to " + std::to_string(kMaxPageJobs);
+  return {ErrorCode::invalid_argument,
+          "limit is " + std::to_string(limit) + "; expected " + expected,
+          {{"option", "limit"}, {"value", std::to_string(limit)}, {"expected", expected}}};
+}
+
+}  // namespace
+
+Result<JobPage> read_page(QueueCore& queue, JobState state, const PageOptions& options) {
+  if (queue.name_error()) return *queue.name_error();
+  if (options.limit == 0 || options.limit > kMaxPageJobs) return bad_limit(options.limit);
+  Cursor from;
+  if (!options.cursor.empty()) {
+    auto decoded = decode_cursor(queue.name(), state, options.order, options.cursor);
+    if (!decoded) return decoded.error();
+    from = *std::move(decoded);
+  }
+  auto listing = state == JobState::waiting ? list_lines(queue, options, from)
+                                            : list_set(queue, state, options, from);
+  if (!listing) return listing.error();
+  std::vector<std::string> commands;
+  for (const auto& entry : listing->entries)
+    commands.push_back(read_command(job_key(queue.name(), entry.id), options.data));
+  auto hashes = ask_plainly(queue, std::move(commands));
+  if (!hashes) return hashes.error();
+  JobPage page;
+  page.next = std::move(listing->next);
+  for (std::size_t i = 0; i < listing->entries.size(); ++i)
+    if (auto info = read_listed(queue.name(), state, listing->entries[i], std::move((*hashes)[i]),
+                                options.data))
+      page.jobs.push_back(*std::move(info));
+  return page;
+}
+
+}  // namespace echomq::inline v2

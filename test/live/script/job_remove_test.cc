@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// job/remove: out of every state but active, with all keys; out of the middle of a long line by
+// leaving a ghost, which counts and claims know of.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/script_test.h"
+
+namespace echomq::test {
+namespace {
+
+class JobRemove : public ScriptTest {
+ protected:
+  // A line of `count` waiting jobs j0, j1...
+  void fill(int count) {
+    for (int from = 0; from < count; from += 250) {
+      std::vector<JobToAdd> jobs;
+      for (int i = from; i < std::min(count, from + 250); ++i)
+        jobs.push_back({.id = "j" + std::to_string(i)});
+      q.add(jobs);
+    }
+  }
+  std::int64_t waiting() { return q.counts().items.at(0).integer; }
+};
+
+TEST_F(JobRemove, TakesAJobOutOfEachState) {
+  q.add({{.id = "done"}, {.id = "broken"}, {.id = "died"}});
+  const auto runs = q.claim(3, {.lease_ms = 1'000}).runs;
+  q.finish({{.run = runs.at(0)}});
+  q.finish({{.run = runs.at(1), .completed = false}});
+  q.now += 10'000;
+  ASSERT_EQ(statuses(q.recover(q.peek_expired(), 9)), "ok");
+  q.add({{.id = "waits"}, {.id = "placed", .priority = 2}, {.id = "later", .delay = 5'000}});
+  EXPECT_EQ(statuses(q.remove({"done", "broken", "died", "waits", "placed", "later"})),
+            "ok ok ok ok ok ok");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");
+  EXPECT_EQ(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})),
+            "[[6-0 [at 1800000010000 removed done broken died waits placed later]]]");
+  for (const auto& [key, content] : dump())
+    EXPECT_EQ(parse_key(key)->kind, KeyKind::structure) << key << " was left";
+}
+
+TEST_F(JobRemove, ARunningJobIsRefused) {
+  q.add({{.id = "a"}, {.id = "b"}});
+  const auto run = q.claim(1).runs.at(0);
+  EXPECT_EQ(statuses(q.remove({"a", "b"})), "lock ok");
+  EXPECT_EQ(statuses(q.finish({{.run = run}})), "ok");
+  EXPECT_EQ(statuses(q.remove({"a"})), "ok");
+}
+
+TEST_F(JobRemove, WhatIsNoJobIsGone) {
+  q.keep_completed = {.count = 0};
+  q.add({{.id = "evicted"}, {.id = "lost"}, {.id = "twice"}});
+  q.finish({{.run = q.claim(1).runs.at(0)}});
+  redis({"DEL", q.job("lost")});
+  EXPECT_EQ(statuses(q.remove({"evicted", "never", "lost", "twice", "twice"})),
+            "gone gone gone ok gone");
+  EXPECT_EQ(redis({"SISMEMBER", q.keys.trash, "evicted"}).integer, 1);
+  EXPECT_EQ(redis({"LLEN", q.keys.wait}).integer, 0) << "the entry of the lost one goes too";
+  expect_unchanged("gone", [&] { return q.remove({"never"}); });
+}
+
+TEST_F(JobRemove, SubKeysGoWithTheJob) {
+  q.add({{.id = "a"}, {.id = "b"}});
+  q.log({{.id = "a"}, {.id = "b"}});
+  EXPECT_EQ(statuses(q.remove({"a"})), "ok");
+  EXPECT_EQ(redis({"EXISTS", job_key(q.name(), "a", Sub::logs)}).integer, 0);
+  EXPECT_EQ(show(redis({"SMEMBERS", q.keys.subkeys})), "[b]");
+}
+
+TEST_F(JobRemove, NearAnEndOfTheLineExactly) {
+  fill(2'000);
+  EXPECT_EQ(statuses(q.remove({"j0", "j255", "j1999", "j1800"})), "ok ok ok ok");
+  EXPECT_EQ(redis({"LLEN", q.keys.wait}).integer, 1'996);
+  EXPECT_EQ(redis({"EXISTS", q.keys.ghosts}).integer, 0);
+}
+
+TEST_F(JobRemove, DeepInTheLineByItsPlaceAndLeavesAGhost) {
+  fill(2'000);
+  expect_unchanged("moved", [&] { return q.remove({"j1000"}); });
+  expect_unchanged("moved", [&] { return q.remove({"j1000"}, 500); });
+  EXPECT_EQ(statuses(q.remove({"j1000", "j1001"}, 1'200)), "ok ok");
+  EXPECT_EQ(redis({"LLEN", q.keys.wait}).integer, 2'000);
+  EXPECT_EQ(redis({"HGET", q.keys.ghosts, "wait"}).text, "2");
+  EXPECT_EQ(waiting(), 1'998);
+  // The id may be used again at once: its old place is nobody's.
+  EXPECT_EQ(statuses(q.add({{.id = "j1000"}})), "ok");
+  EXPECT_EQ(waiting(), 1'999);
+  std::string last;
+  std::size_t claimed = 0;
+  for (auto batch = q.claim(250); !batch.runs.empty(); batch = q.claim(250)) {
+    claimed += batch.runs.size();
+    last = batch.runs.back().id;
+    for (const auto& run : batch.runs) EXPECT_FALSE(run.id.empty());
+  }
+  EXPECT_EQ(claimed, 1'999U);
+  EXPECT_EQ(last, "j1000");
+  EXPECT_EQ(redis({"HGET", q.keys.ghosts, "wait"}).text, "0");
+}
+
+TEST_F(JobRemove, AClaimPassesByManyGhosts) {
+  fill(3'000);
+  for (int from = 600; from < 2'400; from += 200) {
+    std::vector<std::string> ids;
+    for (int i = from; i < from + 200; ++i) ids.push_back("j" + std::to_string(i));
+    EXPECT_EQ(statuses(q.remove(ids, from + 100)).find("moved"), std::string::npos);
+  }
+  EXPECT_EQ(waiting(), 1'200);
+  for (int i = 0; i < 599; i += 200) q.claim(static_cast<std::size_t>(std::min(200, 599 - i)));
+  EXPECT_EQ(q.claim(2).ids(), "j599");
+  // Even one slot gets through them, hundreds a call.
+  int calls = 0;
+  std::string next;
+  while (next.empty() && ++calls < 20) next = q.claim(1).ids();
+  EXPECT_EQ(next, "j2400");
+  EXPECT_LE(calls, 8);
+  EXPECT_EQ(waiting(), 599);
+}
+
+}  // namespace
+}  // namespace echomq::test

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// The calls of ScriptQueue that read and move jobs from outside.
+#include "support/script_queue.h"
+
+namespace echomq::test {
+
+Reply ScriptQueue::reschedule(const std::vector<Delay>& items) {
+  using Script = scripts::JobReschedule;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .delayed = keys.delayed,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .trash = keys.trash,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision, .now = now, .count = items.size()});
+  for (const auto& item : items) {
+    out.put_keys(Script::ItemKeys{.job = job(item.id)});
+    out.put_args(Script::ItemArgs{.id = item.id, .delay = item.delay});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::prioritize(const std::vector<std::string>& ids, unsigned priority,
+                              std::int64_t seen) {
+  using Script = scripts::JobPrioritize;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .active = keys.active,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .delayed = keys.delayed,
+                                     .completed = keys.completed,
+                                     .failed = keys.failed,
+                                     .trash = keys.trash,
+                                     .ghosts = keys.ghosts,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision, .now = now, .count = ids.size()});
+  for (const auto& id : ids) {
+    out.put_keys(Script::ItemKeys{.job = job(id)});
+    out.put_args(Script::ItemArgs{.id = id, .priority = priority, .seen = seen});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::remove(const std::vector<std::string>& ids, std::int64_t seen) {
+  using Script = scripts::JobRemove;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .active = keys.active,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .delayed = keys.delayed,
+                                     .completed = keys.completed,
+                                     .failed = keys.failed,
+                                     .waiting_children = keys.waiting_children,
+                                     .trash = keys.trash,
+                                     .ghosts = keys.ghosts,
+                                     .subkeys = keys.subkeys,
+                                     .events = keys.events},
+                                    {.revision = revision, .now = now, .count = ids.size()});
+  for (const auto& id : ids) {
+    const SubKeys sub(name_, id);
+    out.put_keys(Script::ItemKeys{.job = job(id),
+                                  .logs = sub.logs,
+                                  .dependencies = sub.dependencies,
+                                  .processed = sub.processed,
+                                  .failed_children = sub.failed,
+                                  .unsuccessful = sub.unsuccessful,
+                                  .checkpoint = sub.checkpoint});
+    out.put_args(Script::ItemArgs{.id = id, .seen = seen});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const RetryOfFinished& how) {
+  using Script = scripts::JobRetryFinished;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .completed = keys.completed,
+                                     .failed = keys.failed,
+                                     .wait = keys.wait,
+                                     .prioritized = keys.prioritized,
+                                     .crashed = keys.crashed,
+                                     .trash = keys.trash,
+                                     .marker = keys.marker,
+                                     .events = keys.events},
+                                    {.revision = revision,
+                                     .now = now,
+                                     .count = ids.size(),
+                                     .take_completed = how.completed,
+                                     .take_failed = how.failed,
+                                     .reset_attempts = how.reset_attempts});
+  for (const auto& id : ids) {
+    out.put_keys(Script::ItemKeys{.job = job(id)});
+    out.put_args(Script::ItemArgs{.id = id});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::update(const std::string& id, const std::string& data) {
+  using Script = scripts::JobUpdate;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta, .active = keys.active, .trash = keys.trash},
+                                    {.revision = revision, .count = 1});
+  out.put_keys(Script::ItemKeys{.job = job(id)});
+  out.put_args(Script::ItemArgs{.id = id, .data = data});
+  return call(out);
+}
+
+Reply ScriptQueue::log(const std::vector<LogLine>& lines, unsigned keep) {
+  using Script = scripts::JobLog;
+  auto out = ScriptCall::of<Script>(
+      {.meta = keys.meta, .active = keys.active, .trash = keys.trash, .subkeys = keys.subkeys},
+      {.revision = revision, .count = lines.size(), .keep = keep});
+  for (const auto& line : lines) {
+    out.put_keys(Script::ItemKeys{.job = job(line.id), .logs = job_key(name_, line.id, Sub::logs)});
+    out.put_args(Script::ItemArgs{.id = line.id, .token = line.token, .line = line.line});
+  }
+  return call(out);
+}
+
+Reply ScriptQueue::read_logs(const std::string& id, int first, int last) {
+  const auto hash = job(id);
+  const auto logs = job_key(name_, id, Sub::logs);
+  return call(ScriptCall::of<scripts::JobReadLogs>(
+      {.meta = keys.meta, .trash = keys.trash, .job = hash, .logs = logs},
+      {.revision = revision, .id = id, .first = first, .last = last}));
+}
+
+Reply ScriptQueue::page(const std::string& set, bool descending, const Seen& from, unsigned limit) {
+  return call(
+      ScriptCall::of<scripts::QueuePage>({.meta = keys.meta, .set = set}, {.revision = revision,
+                                                                           .descending = descending,
+                                                                           .score = from.score,
+                                                                           .id = from.id,
+                                                                           .limit = limit}));
+}
+
+Reply ScriptQueue::line(const std::string& list, bool descending, const Seen& from,
+                        unsigned limit) {
+  return call(ScriptCall::of<scripts::QueueLine>({.meta = keys.meta, .line = list},
+                                                 {.revision = revision,
+                                                  .descending = descending,
+                                                  .seen = from.score,
+                                                  .id = from.id,
+                                                  .limit = limit}));
+}
+
+Reply ScriptQueue::priorities(unsigned from, unsigned limit) {
+  return call(ScriptCall::of<scripts::QueuePriorities>(
+      {.meta = keys.meta, .prioritized = keys.prioritized},
+      {.revision = revision, .from = from, .limit = limit}));
+}
+
+Reply ScriptQueue::pause(bool paused) {
+  return call(ScriptCall::of<scripts::QueuePause>(
+      {.meta = keys.meta, .marker = keys.marker, .events = keys.events},
+      {.revision = revision, .now = now, .paused = paused}));
+}
+
+}  // namespace echomq::test

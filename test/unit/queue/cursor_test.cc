@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "queue/cursor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace echomq {
+namespace {
+
+constexpr auto kAscending = PageOrder::ascending;
+constexpr auto kDescending = PageOrder::descending;
+
+TEST(CursorText, ComesBackAsItWas) {
+  for (const auto& cursor : {Cursor{"1800000000000", "274557032793636864"}, Cursor{"0", "a.b-c_d"},
+                             Cursor{"9007194959773701", "x"}}) {
+    const auto text = encode_cursor("mail.out", JobState::failed, kDescending, cursor);
+    const auto back = decode_cursor("mail.out", JobState::failed, kDescending, text);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(*back, cursor);
+  }
+  for (const auto& cursor : {Cursor{"w0", "a"}, Cursor{"c17", "b"}}) {
+    const auto text = encode_cursor("q", JobState::waiting, kAscending, cursor);
+    const auto back = decode_cursor("q", JobState::waiting, kAscending, text);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(*back, cursor);
+  }
+}
+
+// The cursor, and what was wrong with it.
+void expect_refused(const std::string& text, const std::string& why) {
+  const auto got = decode_cursor("mail", JobState::failed, kAscending, text);
+  ASSERT_FALSE(got) << text;
+  EXPECT_EQ(got.error().code, ErrorCode::invalid_argument) << text;
+  ASSERT_NE(got.error().field("value"), nullptr);
+  EXPECT_EQ(*got.error().field("value"), text);
+  EXPECT_NE(got.error().detail.find(why), std::string::npos) << got.error().detail;
+}
+
+TEST(CursorText, OfAnotherQueueStateOrOrderIsRefused) {
+  const Cursor cursor{"5", "a"};
+  expect_refused(encode_cursor("other", JobState::failed, kAscending, cursor),
+                 "one of queue \"mail\", not of \"other\"");
+  expect_refused(encode_cursor("mail", JobState::completed, kAscending, cursor),
+                 "one of the state failed, not of \"completed\"");
+  expect_refused(encode_cursor("mail", JobState::failed, kDescending, cursor),
+                 "one of the order ascending");
+}
+
+TEST(CursorText, AnythingElseIsRefused) {
+  for (const char* const text :
+       {"", "x", ":::::", "1:mail:failed:a:5", "2:mail:failed:a:5:a", "1:mail:failed:a::a",
+        "1:mail:failed:a:5:", "1:mail:failed:a:-5:a", "1:mail:failed:a:5.5:a",
+        "1:mail:failed:a:w5:a", "1:mail:failed:a:5:a:b", "1:mail:failed:a:5:two words",
+        "1:mail:failed:a:5:wait", "1:mail:failed:a:99999999999999999:a"})
+    expect_refused(text, "expected");
+  const auto list = decode_cursor("mail", JobState::waiting, kAscending, "1:mail:waiting:a:5:a");
+  EXPECT_FALSE(list) << "a line has two lists";
+}
+
+}  // namespace
+}  // namespace echomq
