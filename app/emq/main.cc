@@ -61,6 +61,7 @@ Exit run(int argc, char** argv) {
   emq::declare_work(app, session);
   emq::declare_status(app, session);
   emq::declare_job(app, session);
+  emq::declare_events(app, session);
   emq::declare_id(app, session);
   emq::declare_keys(app, session);
   emq::declare_acl(app, session);

@@ -44,6 +44,7 @@ void declare_add(CLI::App& app, Session& session);
 void declare_work(CLI::App& app, Session& session);
 void declare_status(CLI::App& app, Session& session);
 void declare_job(CLI::App& app, Session& session);
+void declare_events(CLI::App& app, Session& session);
 void declare_id(CLI::App& app, Session& session);
 void declare_keys(CLI::App& app, Session& session);
 void declare_acl(CLI::App& app, Session& session);

@@ -19,6 +19,8 @@
 
 namespace echomq::inline v2 {
 
+class FinishWaits;
+
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
   // The core of the queue of that name (or of that bad name: it answers the error).
@@ -43,6 +45,14 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void with_open(Function<void(Result<void>)> done);
   // (loop) A script answered that the queue is gone (obliterated, flushed): open it anew next time.
   void forget_open() { opened_ = false; }
+
+  // (loop) One job; gives up after `timeout`.
+  void read_job(const std::string& id, std::chrono::milliseconds timeout,
+                Function<void(Result<JobInfo>)> done);
+  // (loop) Who waits here for jobs to finish; nobody so far while it is empty.
+  std::shared_ptr<FinishWaits>& finish_waits() { return finish_waits_; }
+  // Looking never makes a queue: of one without a meta the scripts' error is not_found.
+  [[nodiscard]] Error look_error(const Error& error) const;
 
   // (loop) What this process holds in `active`, by id; tokens of claims that are on their way count
   // too.
@@ -69,7 +79,6 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void answer(PendingAdd& add, Result<std::string> result) const;
   [[nodiscard]] Result<std::string> add_result(const std::string& status,
                                                const std::string& id) const;
-  [[nodiscard]] Error look_error(const Error& error) const;
 
   std::shared_ptr<ClientCore> client_;
   std::string name_;
@@ -80,6 +89,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::vector<Function<void(Result<void>)>> open_waiters_;
   AddBatcher batcher_;
   bool preparing_ = false;
+  std::shared_ptr<FinishWaits> finish_waits_;
   std::unordered_map<std::string, std::uint64_t> held_;
   std::multiset<std::uint64_t> claims_;
 

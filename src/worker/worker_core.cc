@@ -17,12 +17,6 @@ constexpr milliseconds kPause{500};          // after an opening that the networ
 constexpr milliseconds kPatience{10'000};    // with an end that goes unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
 
-// Errors of the connection, which waiting mends.
-bool is_weather(ErrorCode code) {
-  return code == ErrorCode::unavailable || code == ErrorCode::timeout ||
-         code == ErrorCode::connection_lost || code == ErrorCode::loading;
-}
-
 }  // namespace
 
 // --- the beginning

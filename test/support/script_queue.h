@@ -108,6 +108,12 @@ struct Retention {
   std::int64_t age_ms = 0;  // 0: no limit
 };
 
+struct Trim {
+  std::uint64_t most = 1'000;
+  std::string cap{};  // set once nothing is left over
+  std::string trim = "~";
+};
+
 // The commands of calls, each as it may be sent again to another server (EVAL with the source).
 using Journal = std::vector<std::string>;
 
@@ -129,6 +135,8 @@ class ScriptQueue {
   Reply promote(const std::vector<Seen>& items);
   Reply recover(const std::vector<Seen>& items, unsigned max_crashes = 1);
   Reply evict(const std::vector<std::string>& ids);
+  Reply emit(const std::string& event, const std::string& payload = {});
+  Reply trim(std::uint64_t keep, const Trim& how = {});
 
   // What peeks read before they act: the due jobs, the expired leases, the trash.
   std::vector<Seen> peek_due(std::size_t limit = 256);
