@@ -54,7 +54,7 @@ int main(int argc, char** argv) try {
   }
 
   // While nobody listened, the stream went on. Whoever says where it stopped gets the rest.
-  orders.emit("kitchen-closed", "until tomorrow").value();
+  orders.emit_event("kitchen-closed", "until tomorrow").value();
   std::latch told{1};
   std::string notice;
   echomq::EventHandlers later;

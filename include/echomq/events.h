@@ -45,7 +45,7 @@ enum class EventType {
   recovered,  // it was taken back from a dead worker
   completed,  // it ended with a result
   failed,     // it ended without one
-  custom,     // Queue::emit
+  custom,     // Queue::emit_event
   gap,        // entries of the stream were missed
   other,      // told by a newer version, see Event::name
 };
@@ -56,11 +56,11 @@ ECHOMQ_API std::string_view name(EventType type) noexcept;
 struct Event {
   // Where to go on after this event: EventPlace::after(id). "12-0", or "12-3" for the third of
   // several of one entry. Of a gap: after what was missed.
-  std::string id;
+  std::string id{};
   EventType type = EventType::other;
-  std::string name{};      // the type's name; custom: what emit() was given; other: as it came
-  std::string job{};       // the job's id; empty where the event is not about one job
-  std::string payload{};   // custom: what emit() was given
+  std::string name{};     // the type's name; custom: what emit_event() was given; other: as it came
+  std::string job{};      // the job's id; empty where the event is not about one job
+  std::string payload{};  // custom: what emit_event() was given
   std::int64_t at_ms = 0;  // when, milliseconds since 1970 by the server's clock; a gap has no time
   // gap: how many entries are gone, each of which told of one job or more. 0: nobody knows, the
   // numbering began anew (the queue was made again, or the server lost its last data).

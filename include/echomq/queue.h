@@ -99,7 +99,7 @@ class ECHOMQ_API RawQueue {
   Result<FinishedJob> wait_until_finished(std::string_view id, std::chrono::milliseconds timeout);
   void async_wait_until_finished(std::string_view id, std::chrono::milliseconds timeout,
                                  FinishedCallback done);
-  Result<std::string> emit(std::string_view event, std::string_view payload);
+  Result<std::string> emit_event(std::string_view event, std::string_view payload);
   Result<void> set_event_cap(const EventCap& cap);
   Result<std::uint64_t> trim_events(std::uint64_t keep);
 
@@ -179,10 +179,11 @@ class Queue {
   // Writes an event of your own into the queue's stream of events; answers its id. Listeners get it
   // as EventType::custom (echomq/events.h). `event` is 1 to 255 of [A-Za-z0-9._-] and not the name
   // of an EventType; the payload is any bytes, at most kMaxEventBytes. Not repeated by itself: what
-  // answers timeout or connection_lost was written once or not at all.
+  // answers timeout or connection_lost was written once or not at all. (Not called `emit`, which is
+  // a macro of Qt's.)
   // Errors: invalid_name, too_large (nothing sent); full, fence, and those of the connection.
-  Result<std::string> emit(std::string_view event, std::string_view payload = {}) {
-    return raw_.emit(event, payload);
+  Result<std::string> emit_event(std::string_view event, std::string_view payload = {}) {
+    return raw_.emit_event(event, payload);
   }
   // How many entries the stream keeps from now on, whoever writes them; older ones are removed. It
   // holds until it is set again. A queue begins with EventCap{}.

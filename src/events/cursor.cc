@@ -30,6 +30,7 @@ std::vector<Event> Cursor::counted(std::uint64_t last) {
   }
   if (position_.entry + (position_.skip > 0 ? 1 : 0) <= last) return {};
   move_to({});
+  from_oldest_ = true;
   return {gap(0)};
 }
 

@@ -124,7 +124,7 @@ Result<std::uint64_t> trim_to(const std::shared_ptr<QueueCore>& queue, std::uint
 
 }  // namespace
 
-Result<std::string> RawQueue::emit(std::string_view event, std::string_view payload) {
+Result<std::string> RawQueue::emit_event(std::string_view event, std::string_view payload) {
   if (core_->name_error()) return *core_->name_error();
   if (auto ok = check_event(event, payload); !ok) return ok.error();
   auto emit = std::make_shared<Emit>(core_, event, payload);

@@ -18,7 +18,7 @@ using EmqEvents = EmqTest;
 
 TEST_F(EmqEvents, ListsWhatIsKept) {
   const auto ids = add({"a", "b"});
-  queue.emit("invoice", "to: you\nand me\x1b").value();
+  queue.emit_event("invoice", "to: you\nand me\x1b").value();
   const auto lines = emq({"events", name, "--json"}).json_lines();
   ASSERT_EQ(lines.size(), 3U);
   const auto at = lines[0].at("at_ms");
@@ -37,7 +37,7 @@ TEST_F(EmqEvents, ListsWhatIsKept) {
 }
 
 TEST_F(EmqEvents, BeginsWhereItIsTold) {
-  for (const char* event : {"a", "b", "c", "d"}) queue.emit(event).value();
+  for (const char* event : {"a", "b", "c", "d"}) queue.emit_event(event).value();
   EXPECT_EQ(emq({"events", name, "--from", "2-0", "--json"}).json_lines().size(), 2U);
   EXPECT_EQ(emq({"events", name, "--from", "now"}).out, "");
   queue.trim_events(1).value();
@@ -50,7 +50,7 @@ TEST_F(EmqEvents, BeginsWhereItIsTold) {
 }
 
 TEST_F(EmqEvents, ReadsMoreThanAPage) {
-  for (int i = 0; i < 250; ++i) queue.emit("e").value();
+  for (int i = 0; i < 250; ++i) queue.emit_event("e").value();
   EXPECT_EQ(emq({"events", name, "--json"}).json_lines().size(), 250U);
 }
 
@@ -59,7 +59,7 @@ TEST_F(EmqEvents, FollowsUntilASignal) {
   EmqProcess process({"events", name, "--follow", "--from", "beginning", "--json"}, how());
   const auto ids = add({"a"});
   ASSERT_TRUE(eventually([&] { return process.out().find(ids[0]) != std::string::npos; }));
-  queue.emit("later").value();
+  queue.emit_event("later").value();
   ASSERT_TRUE(eventually([&] { return process.out().find("later") != std::string::npos; }));
   process.signal(SIGINT);
   const auto ended = process.wait();

@@ -34,6 +34,10 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
       ASSERT_TRUE(queue.add(std::to_string(i), options).ok());
     }
     EXPECT_FALSE(queue.add("again", {.id = "custom-0"}).ok());
+    const QueueEvents listener(queue, {.from = EventPlace::beginning()}, [](const Event&) {});
+    EXPECT_TRUE(queue.emit_event("noon").ok());
+    EXPECT_TRUE(queue.set_event_cap({.entries = 30}).ok());
+    EXPECT_FALSE(queue.wait_until_finished("nobody", 1s).ok());
     std::atomic<int> runs{0};
     Worker worker(
         queue,
@@ -54,7 +58,8 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
        {&scripts::QueueOpen::script, &scripts::QueueCounts::script, &scripts::NodeLease::script,
         &scripts::JobAdd::script, &scripts::JobClaim::script, &scripts::JobFinish::script,
         &scripts::JobRetry::script, &scripts::JobPromote::script, &scripts::JobEvict::script,
-        &scripts::JobProgress::script, &scripts::JobRead::script})
+        &scripts::JobProgress::script, &scripts::JobRead::script, &scripts::QueueEmit::script,
+        &scripts::QueueTrim::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 

@@ -138,7 +138,7 @@ TEST_F(Finish, B49_RemovedByItsEndLongBefore) {
   const auto good = near.add("a").value();
   const auto bad = near.add("bad").value();
   work(Keep::none());
-  for (int i = 0; i < 250; ++i) near.emit("in-between").value();
+  for (int i = 0; i < 250; ++i) near.emit_event("in-between").value();
   EXPECT_EQ(queue.wait_until_finished(good, 0ms).value().state, JobState::completed);
   EXPECT_EQ(queue.wait_until_finished(bad, 0ms).value().state, JobState::failed);
   EXPECT_FALSE(queue.wait_until_finished(bad, 0ms).value().kept);
@@ -202,8 +202,8 @@ TEST_F(Finish, ARetryIsNoEnd) {
 
 TEST_F(Finish, ManyShareOneConnection) {
   std::vector<std::string> ids;
-  for (auto& result : near.add_bulk(std::vector<NewJob<>>(500, {"a", {}})).value())
-    ids.push_back(std::move(result).value());
+  auto added = near.add_bulk(std::vector<NewJob<>>(500, {"a", {}})).value();
+  for (auto& result : added) ids.push_back(std::move(result).value());
   std::vector<End> ends;
   for (const auto& id : ids) ends.push_back(wait_for(id));
   ends.push_back(wait_for(ids[0]));

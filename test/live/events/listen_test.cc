@@ -61,7 +61,7 @@ TEST_F(Listen, OneEventForEachJobAndStepInOrder) {
   for (const auto& event : heard.all()) {
     EXPECT_NEAR(static_cast<double>(event.at_ms), static_cast<double>(client.server_time_ms()),
                 60'000);
-    EXPECT_EQ(event.name, name(event.type));
+    EXPECT_EQ(event.name, echomq::name(event.type));
   }
 }
 
@@ -123,8 +123,8 @@ TEST_F(Listen, CustomEventsArriveAsTheyWereGiven) {
   QueueEvents events(queue, quick(), heard.callback());
   ASSERT_TRUE(events.ready(10s));
   const std::string bytes("to a\0b \xff\n", 9);
-  const auto id = queue.emit("invoice-sent", bytes).value();
-  queue.emit("empty").value();
+  const auto id = queue.emit_event("invoice-sent", bytes).value();
+  queue.emit_event("empty").value();
   ASSERT_TRUE(heard.wait_for(2));
   const auto all = heard.all();
   EXPECT_EQ(all[0].type, EventType::custom);
@@ -191,6 +191,7 @@ TEST_F(Listen, AQueueThatIsNotThereYetIsWaitedForAndNotMade) {
 // What a callback does not take, the server does not send: a listener that stands still holds one
 // batch, and learns afterwards what it missed.
 TEST_F(Listen, ASlowListenerHoldsOneBatchAndLearnsWhatItMissed) {
+  ASSERT_TRUE(queue.open());
   ASSERT_TRUE(queue.set_event_cap({.entries = 20, .exact = true}));
   std::mutex mutex;
   std::deque<std::function<void()>> tasks;
@@ -208,9 +209,9 @@ TEST_F(Listen, ASlowListenerHoldsOneBatchAndLearnsWhatItMissed) {
   const Heard heard;
   QueueEvents events(seen, quick(), heard.callback());
   ASSERT_TRUE(events.ready(10s));
-  queue.emit("first").value();
+  queue.emit_event("first").value();
   ASSERT_TRUE(eventually([&] { return posted() == 1; }));
-  for (int i = 0; i < 100; ++i) queue.emit("e" + std::to_string(i)).value();
+  for (int i = 0; i < 100; ++i) queue.emit_event("e" + std::to_string(i)).value();
   EXPECT_EQ(posted(), 1U);
   EXPECT_EQ(entries(), 20);
   const auto run_one = [&] {

@@ -26,7 +26,7 @@ class ReadEvents : public LibraryTest {
 };
 
 TEST_F(ReadEvents, PageByPage) {
-  for (const char* event : {"a", "b", "c", "d", "e"}) queue.emit(event).value();
+  for (const char* event : {"a", "b", "c", "d", "e"}) queue.emit_event(event).value();
   const auto first = read_events(queue, EventPlace::beginning(), 2).value();
   EXPECT_THAT(words(first), ElementsAre("a", "b"));
   EXPECT_TRUE(first.more);
@@ -42,7 +42,7 @@ TEST_F(ReadEvents, PageByPage) {
 }
 
 TEST_F(ReadEvents, TellsWhatIsGone) {
-  for (const char* event : {"a", "b", "c"}) queue.emit(event).value();
+  for (const char* event : {"a", "b", "c"}) queue.emit_event(event).value();
   queue.trim_events(1).value();
   EXPECT_THAT(words(read_events(queue, EventPlace::after("0")).value()), ElementsAre("gap 2", "c"));
   EXPECT_THAT(words(read_events(queue, EventPlace::beginning()).value()), ElementsAre("c"));
@@ -69,28 +69,29 @@ TEST_F(CustomEvent, BadInputIsRefusedBeforeAnythingIsSent) {
   for (const auto& event : {std::string(), std::string("a b"), std::string("a\n"),
                             std::string(256, 'x'), std::string("completed"), std::string("gap"),
                             std::string("custom"), std::string("other")}) {
-    const auto error = error_of(queue.emit(event));
+    const auto error = error_of(queue.emit_event(event));
     EXPECT_EQ(error.code, ErrorCode::invalid_name) << event;
     EXPECT_EQ(*error.field("value"), event);
   }
-  const auto large = error_of(queue.emit("x", std::string(kMaxEventBytes + 1, 'x')));
+  const auto large = error_of(queue.emit_event("x", std::string(kMaxEventBytes + 1, 'x')));
   EXPECT_EQ(large.code, ErrorCode::too_large);
   EXPECT_EQ(*large.field("value"), std::to_string(kMaxEventBytes + 1));
   EXPECT_EQ(redis({"EXISTS", key_of(Structure::meta)}).integer, 0);
   Queue<> unnamed(client, "no blanks");
-  EXPECT_EQ(error_of(unnamed.emit("x")).code, ErrorCode::invalid_name);
+  EXPECT_EQ(error_of(unnamed.emit_event("x")).code, ErrorCode::invalid_name);
 }
 
 TEST_F(CustomEvent, TheLargestIsTaken) {
-  EXPECT_EQ(queue.emit(std::string(255, 'x'), std::string(kMaxEventBytes, 'y')).value(), "1-0");
+  EXPECT_EQ(queue.emit_event(std::string(255, 'x'), std::string(kMaxEventBytes, 'y')).value(),
+            "1-0");
 }
 
 // The queue is made for it, once more when it is gone meanwhile.
 TEST_F(CustomEvent, OpensTheQueue) {
-  EXPECT_EQ(queue.emit("mine").value(), "1-0");
+  EXPECT_EQ(queue.emit_event("mine").value(), "1-0");
   redis({"DEL", key_of(Structure::meta), key_of(Structure::events), key_of(Structure::id),
          key_of(Structure::repeat)});
-  EXPECT_EQ(queue.emit("mine").value(), "1-0");
+  EXPECT_EQ(queue.emit_event("mine").value(), "1-0");
 }
 
 class EventsLength : public LibraryTest {
@@ -107,7 +108,7 @@ TEST_F(EventsLength, AnExactCapHoldsAtOnce) {
   ASSERT_TRUE(queue.set_event_cap({.entries = 100, .exact = true}));
   EXPECT_EQ(entries(), 100);
   for (int i = 0; i < 5; ++i) {
-    queue.emit("x").value();
+    queue.emit_event("x").value();
     EXPECT_EQ(entries(), 100);
   }
   ASSERT_TRUE(queue.set_event_cap({.entries = 1, .exact = true}));
@@ -117,7 +118,7 @@ TEST_F(EventsLength, AnExactCapHoldsAtOnce) {
 TEST_F(EventsLength, AnApproximateCapIsKeptRoughly) {
   ASSERT_TRUE(queue.open());
   ASSERT_TRUE(queue.set_event_cap({.entries = 50}));
-  for (int i = 0; i < 600; ++i) queue.emit("x").value();
+  for (int i = 0; i < 600; ++i) queue.emit_event("x").value();
   EXPECT_GE(entries(), 50);
   EXPECT_LT(entries(), 600);
 }
