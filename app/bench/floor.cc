@@ -52,7 +52,7 @@ class Floor final : public Subject {
   void put(const std::string& prefix) {
     key_ = prefix;
     key_ += std::to_string(id_++);
-    redis_.put({"HSET", key_, "name", "job", "data", data_, "opts", "{}", "timestamp", kTimestamp});
+    redis_.put({"HSET", key_, "name", "job", "data", data_, "timestamp", kTimestamp});
   }
 
   Redis redis_;

@@ -21,7 +21,7 @@ using echomq::EventType;
 using std::chrono::milliseconds;
 
 // For people a long payload is cut here; --json has all of it.
-constexpr std::size_t kShown = 200;
+constexpr std::size_t kShownPayload = 200;
 constexpr milliseconds kLook{100};  // how often it is asked whether the listener has stopped
 
 struct EventsOptions {
@@ -63,8 +63,9 @@ std::string line_of(const Event& event) {
   auto what = event.job;
   if (event.type == EventType::custom) {
     what = event.name;
-    if (!event.payload.empty()) what += ' ' + event.payload.substr(0, kShown);
-    if (event.payload.size() > kShown) what += fmt::format(" ... ({} bytes)", event.payload.size());
+    if (!event.payload.empty()) what += ' ' + event.payload.substr(0, kShownPayload);
+    if (event.payload.size() > kShownPayload)
+      what += fmt::format(" ... ({} bytes)", event.payload.size());
   }
   const auto& word = event.type == EventType::other ? event.name : std::string(name(event.type));
   std::string text;

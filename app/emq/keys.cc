@@ -50,6 +50,7 @@ constexpr std::array kPairs{
     Pair{"", "", Structure::producers, "makes a repeated add harmless"},
     Pair{"", "", Structure::outbox, "messages to other slots"},
     Pair{"", "", Structure::trash, "jobs whose own keys are to be deleted"},
+    Pair{"", "", Structure::subkeys, "jobs that have such keys"},
     Pair{"", "", Structure::de, "deduplication, was a key for each id"},
     Pair{"", "", Structure::de_due, "its expiry"},
 };

@@ -58,6 +58,7 @@ namespace echomq::inline v2 {
 //   producers          hash    lane of a node -> last flush applied; makes a repeated add harmless
 //   outbox             hash    messages to queues in other slots, delivered at least once
 //   trash              set     ids taken out of a set whose own keys are still to be deleted
+//   subkeys            set     ids of jobs that have keys beside their hash
 //   schedules          zset    scheduler id -> next run, ms since 1970
 //   de                 hash    deduplication id -> owner and expiry
 //   de:due             zset    deduplication id -> expiry, ms since 1970
@@ -80,6 +81,7 @@ enum class Structure {
   producers,
   outbox,
   trash,
+  subkeys,
   schedules,
   de,
   de_due,
@@ -87,12 +89,12 @@ enum class Structure {
 
 // All of them, in the order above.
 inline constexpr std::array kStructures{
-    Structure::meta,    Structure::id,          Structure::repeat,    Structure::wait,
-    Structure::ghosts,  Structure::prioritized, Structure::crashed,   Structure::active,
-    Structure::delayed, Structure::completed,   Structure::failed,    Structure::waiting_children,
-    Structure::marker,  Structure::events,      Structure::limiter,   Structure::producers,
-    Structure::outbox,  Structure::trash,       Structure::schedules, Structure::de,
-    Structure::de_due,
+    Structure::meta,    Structure::id,          Structure::repeat,  Structure::wait,
+    Structure::ghosts,  Structure::prioritized, Structure::crashed, Structure::active,
+    Structure::delayed, Structure::completed,   Structure::failed,  Structure::waiting_children,
+    Structure::marker,  Structure::events,      Structure::limiter, Structure::producers,
+    Structure::outbox,  Structure::trash,       Structure::subkeys, Structure::schedules,
+    Structure::de,      Structure::de_due,
 };
 
 // Structures of which a queue has one for each name.

@@ -1,12 +1,15 @@
 -- job/add: stores a batch of jobs. Repeating a flush is harmless: the last one applied for each lane of
 -- a process stands in `producers` with its answer, so a lost reply may be asked for again even when the
 -- job has been worked and evicted meanwhile.
--- KEYS    meta producers wait prioritized crashed delayed marker events trash
+-- What jobs have besides id and data is told once for each run of them that are alike in it. `shapes` is
+-- such runs, one behind the other: `<jobs>:<custom>:<delay>:<priority>:<lifo>:<bytes of name>:<bytes of
+-- opts>:<name><opts>`.
+-- KEYS    meta producers wait prioritized crashed delayed marker events trash subkeys
 -- ITEM KEYS job
 -- MORE KEYS logs dependencies processed failed unsuccessful checkpoint
--- ARGV    revision now lane grant flush count
--- ITEM ARGV id custom name data opts delay priority lifo
--- RETURNS one status for each job
+-- ARGV    revision now lane grant flush count shapes
+-- ITEM ARGV id data
+-- RETURNS one status for each job, or one `ok` for all
 -- STATUS  ok dup state done
 -- ERRORS  EMQFENCE EMQFULL EMQARG
 -- EMITS   added delayed
@@ -25,97 +28,131 @@ if last then
     return redis.error_reply('EMQARG the node id is held by a newer process')
   end
   if grant == ARGV[4] and tonumber(flush) >= tonumber(ARGV[5]) then
+    if flush == ARGV[5] and answers == '' then return 'ok' end
     local again = {}
     for i = 1, count do
-      again[i] = 'done'
-      if flush == ARGV[5] then again[i] = letters[string.sub(answers, i, i)] or 'ok' end
+      again[i] = flush == ARGV[5] and letters[string.sub(answers, i, i)] or 'done'
     end
     return again
   end
 end
 
--- Look before the first write: types of the state keys, and which ids are free.
+-- Look before the first write: the runs, the types of the state keys, and which ids are free.
+local runs, told, any_custom, at = {}, 0, false, 1
+for i = 1, count do
+  if told < i then
+    local jobs, custom, delay, priority, lifo, name_bytes, opts_bytes, from =
+      string.match(ARGV[7], '^(%d+):([01]):(%d+):(%d+):([01]):(%d+):(%d+):()', at)
+    if not jobs then return redis.error_reply('EMQARG shapes tells of fewer jobs than there are') end
+    local name_end = from + tonumber(name_bytes)
+    at = name_end + tonumber(opts_bytes)
+    told = told + tonumber(jobs)
+    any_custom = any_custom or custom == '1'
+    runs[#runs + 1] = { first = i, last = math.min(told, count), custom = custom == '1',
+      delay = delay, priority = priority, lifo = lifo == '1',
+      name = string.sub(ARGV[7], from, name_end - 1), opts = string.sub(ARGV[7], name_end, at - 1) }
+  end
+end
 redis.call('LLEN', KEYS[3])
 redis.call('ZCARD', KEYS[4])
 redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[6])
-local any_exists = redis.call('EXISTS', unpack(KEYS, 10, #KEYS)) > 0
-local statuses, answers, trashed, seen = {}, {}, {}, {}
-local refusals, to_place = 0, 0
-local k = 10
-for i = 1, count do
-  local a = 6 + (i - 1) * 8
-  local id = ARGV[a + 1]
-  local status = 'ok'
-  if ARGV[a + 2] == '1' then
-    trashed[i] = redis.call('SISMEMBER', KEYS[9], id) == 1
-    if seen[id] or (any_exists and not trashed[i] and redis.call('EXISTS', KEYS[k]) == 1) then
-      status = 'dup'
+redis.call('SCARD', KEYS[10])
+local any_exists = redis.call('EXISTS', unpack(KEYS, 11, #KEYS)) > 0
+local refusals, trashed, seen, any_refused = {}, {}, {}, false
+if any_exists or any_custom then
+  local k = 11
+  for _, run in ipairs(runs) do
+    for i = run.first, run.last do
+      local id = ARGV[6 + 2 * i]
+      if run.custom then
+        trashed[i] = redis.call('SISMEMBER', KEYS[9], id) == 1
+        if seen[id] or (any_exists and not trashed[i] and redis.call('EXISTS', KEYS[k]) == 1) then
+          refusals[i] = 'dup'
+        end
+        seen[id] = true
+        k = k + 7
+      else
+        -- A minted id that is taken means that two processes mint under one node id: never a success.
+        if redis.call('EXISTS', KEYS[k]) == 1 then refusals[i] = 'state' end
+        k = k + 1
+      end
+      any_refused = any_refused or refusals[i] ~= nil
     end
-    seen[id] = true
-    k = k + 7
-  else
-    -- A minted id that is taken means that two processes mint under one node id: never a success.
-    if any_exists and redis.call('EXISTS', KEYS[k]) == 1 then status = 'state' end
-    k = k + 1
   end
-  statuses[i] = status
-  answers[i] = string.sub(status, status == 'ok' and 2 or 1, status == 'ok' and 2 or 1)
-  if status ~= 'ok' then
-    refusals = refusals + 1
-  elseif ARGV[a + 6] == '0' and ARGV[a + 7] ~= '0' then
-    to_place = to_place + 1
+end
+local to_place = 0
+for _, run in ipairs(runs) do
+  for i = run.first, run.priority ~= '0' and run.delay == '0' and run.last or 0 do
+    if not refusals[i] then to_place = to_place + 1 end
   end
 end
 
-local answer = ''
-if refusals > 0 then answer = table.concat(answers) end
-local first = redis.pcall('HSET', KEYS[2], ARGV[3], ARGV[4] .. ':' .. ARGV[5] .. ':' .. answer)
+local statuses, letter_of = {}, {}
+if any_refused then
+  for i = 1, count do
+    statuses[i] = refusals[i] or 'ok'
+    letter_of[i] = string.sub(refusals[i] or 'k', 1, 1)
+  end
+end
+local first =
+  redis.pcall('HSET', KEYS[2], ARGV[3], ARGV[4] .. ':' .. ARGV[5] .. ':' .. table.concat(letter_of))
 if refused(first) then return refused(first) end
 
-local lanes, added, delayed, timers = new_lanes(), {}, {}, {}
-local earliest
-local seq = 0
+local lanes, timers, added, delayed = new_lanes(), {}, {}, {}
+local seq, earliest = 0, nil
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
-k = 10
-for i = 1, count do
-  local a = 6 + (i - 1) * 8
-  local id, delay, priority = ARGV[a + 1], ARGV[a + 6], ARGV[a + 7]
-  if statuses[i] == 'ok' then
-    if trashed[i] then
-      redis.call('SREM', KEYS[9], id)
-      redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
-        KEYS[k + 6])
-    end
-    redis.call('HSET', KEYS[k], 'name', ARGV[a + 3], 'data', ARGV[a + 4], 'opts', ARGV[a + 5],
-      'timestamp', now)
-    local lifo = ARGV[a + 8] == '1'
-    if lifo then redis.call('HSET', KEYS[k], 'lifo', '1') end
-    local place
-    if priority ~= '0' then
-      redis.call('HSET', KEYS[k], 'priority', priority)
-      if delay == '0' then
-        place = place_of(priority, seq)
-        seq = seq + 1
-        redis.call('HSET', KEYS[k], 'place', place)
+local k, n, waiting = 11, 0, 0
+for _, run in ipairs(runs) do
+  local name, opts, delay, priority, lifo = run.name, run.opts, run.delay, run.priority, run.lifo
+  local width = run.custom and 7 or 1
+  local plain = delay == '0' and priority == '0' and not lifo and opts == ''
+  for i = run.first, run.last do
+    if not refusals[i] then
+      local id = ARGV[6 + 2 * i]
+      if trashed[i] then
+        redis.call('SREM', KEYS[9], id)
+        redis.call('SREM', KEYS[10], id)
+        redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
+          KEYS[k + 6])
+      end
+      redis.call('HSET', KEYS[k], 'name', name, 'data', ARGV[7 + 2 * i], 'timestamp', now)
+      n = n + 1
+      added[n] = id
+      if plain then
+        waiting = waiting + 1
+        lanes.back[waiting] = id
+      else
+        local place
+        if opts ~= '' then redis.call('HSET', KEYS[k], 'opts', opts) end
+        if lifo then redis.call('HSET', KEYS[k], 'lifo', '1') end
+        if priority ~= '0' then
+          redis.call('HSET', KEYS[k], 'priority', priority)
+          if delay == '0' then
+            place = place_of(priority, seq)
+            seq = seq + 1
+            redis.call('HSET', KEYS[k], 'place', place)
+          end
+        end
+        if delay ~= '0' then
+          redis.call('HSET', KEYS[k], 'delay', delay)
+          local due = tonumber(now) + tonumber(delay)
+          if not earliest or due < earliest then earliest = due end
+          timers[#timers + 1] = string.format('%.0f', due)
+          timers[#timers + 1] = id
+          delayed[#delayed + 1] = id
+        else
+          sort_into(lanes, id, place, nil, lifo)
+          waiting = #lanes.back
+        end
       end
     end
-    if delay ~= '0' then
-      redis.call('HSET', KEYS[k], 'delay', delay)
-      local due = tonumber(now) + tonumber(delay)
-      if not earliest or due < earliest then earliest = due end
-      timers[#timers + 1] = string.format('%.0f', due)
-      timers[#timers + 1] = id
-      delayed[#delayed + 1] = id
-    else
-      sort_into(lanes, id, place, nil, lifo)
-    end
-    added[#added + 1] = id
+    k = k + width
   end
-  if ARGV[a + 2] == '1' then k = k + 7 else k = k + 1 end
 end
 if #timers > 0 then redis.call('ZADD', KEYS[6], unpack(timers)) end
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
 if earliest then redis.pcall('ZADD', KEYS[7], 'LT', string.format('%.0f', earliest), '1') end
 emit(KEYS[8], m, now, 'added', added, 'delayed', delayed)
-return statuses
+if any_refused then return statuses end
+return 'ok'

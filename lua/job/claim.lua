@@ -58,6 +58,7 @@ local due, oldest = '0', '0'
 if short then
   due = redis.call('ZRANGE', KEYS[7], '0', '0', 'WITHSCORES')[2] or '0'
   oldest = redis.call('ZRANGE', KEYS[2], '0', '0', 'WITHSCORES')[2] or '0'
+  if oldest == 'inf' then oldest = '0' end -- the sentinel
 end
 local answer = { m.paused and 'paused' or 'open', left, crashed, due, oldest }
 for i, id in ipairs(ids) do answer[5 + i] = id end

@@ -1,44 +1,56 @@
 -- job/evict: deletes the keys of jobs that are in trash, and only of those: an id that was added again
--- meanwhile has left trash and is told `moved`. Also applies retention, so that ages are kept on idle
--- queues too.
--- KEYS    meta trash completed failed
--- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
+-- meanwhile has left trash and is told `moved`, as is one whose sub-keys were not declared, which stays
+-- there. Also applies retention, so that ages are kept on idle queues too.
+-- KEYS    meta trash completed failed subkeys
+-- ITEM KEYS job
+-- MORE KEYS logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now count keep_completed age_completed keep_failed age_failed
--- ITEM ARGV id
--- RETURNS the statuses, one for each job; the ids that retention moved to trash
+-- ITEM ARGV id more
+-- RETURNS one status for each job, or one `ok` for all; the ids that retention moved to trash; those of
+--         them that have sub-keys
 -- STATUS  ok moved
 -- ERRORS  EMQFENCE
--- COST    O(batch): one or two calls a batch when all are in trash, two a job otherwise
--- USES    fence retain
+-- COST    O(batch): two calls a batch when all are in trash and have no sub-keys, three a job otherwise
+-- USES    fence retain subkeys
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
 redis.call('SCARD', KEYS[2])
 redis.call('ZCARD', KEYS[3])
 redis.call('ZCARD', KEYS[4])
-local ids, statuses = {}, {}
-for i = 1, count do ids[i] = ARGV[7 + i] end
+redis.call('SCARD', KEYS[5])
+local ids, statuses, has_more = {}, {}, {}
+for i = 1, count do ids[i] = ARGV[6 + 2 * i] end
+local all_ok = true
 if count > 0 then
   local there = redis.call('SMISMEMBER', KEYS[2], unpack(ids))
-  local all = true
+  for _, id in ipairs(with_subkeys(KEYS[5], ids)) do has_more[id] = true end
   for i = 1, count do
-    statuses[i] = there[i] == 1 and 'ok' or 'moved'
-    all = all and there[i] == 1
+    local declared = not has_more[ids[i]] or ARGV[7 + 2 * i] == '1'
+    statuses[i] = there[i] == 1 and declared and 'ok' or 'moved'
+    all_ok = all_ok and statuses[i] == 'ok'
   end
-  if all then
+  if all_ok and #KEYS == 5 + count then
     redis.call('SREM', KEYS[2], unpack(ids))
-    redis.call('DEL', unpack(KEYS, 5, #KEYS))
+    redis.call('DEL', unpack(KEYS, 6, #KEYS))
   else
+    local k = 6
     for i = 1, count do
-      local k = 5 + (i - 1) * 7
+      local more = ARGV[7 + 2 * i] == '1'
       if statuses[i] == 'ok' and redis.call('SREM', KEYS[2], ids[i]) == 1 then
-        redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
-          KEYS[k + 6])
+        if more then
+          redis.call('SREM', KEYS[5], ids[i])
+          redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
+            KEYS[k + 6])
+        else
+          redis.call('DEL', KEYS[k])
+        end
       end
+      if more then k = k + 7 else k = k + 1 end
     end
   end
 end
 local evicted = {}
 retain(KEYS[3], KEYS[2], ARGV[4], ARGV[5], now, evicted)
 retain(KEYS[4], KEYS[2], ARGV[6], ARGV[7], now, evicted)
-return { statuses, evicted }
+return { all_ok and 'ok' or statuses, evicted, with_subkeys(KEYS[5], evicted) }

@@ -1,16 +1,17 @@
 -- job/recover: takes claims back whose lease ran out without an extension. The caller saw each lease
 -- expired and waited one renewal interval of unbroken contact; a lease that has changed since is left
 -- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`.
--- KEYS    meta active wait prioritized crashed failed trash marker events
+-- KEYS    meta active wait prioritized crashed failed trash subkeys marker events
 -- ITEM KEYS job
 -- ARGV    revision now count max_crashes keep_failed age_failed
 -- ITEM ARGV id lease
--- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash
+-- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash; those of
+--         them that have sub-keys
 -- STATUS  ok moved gone done
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
 -- COST    O(batch log N): two calls a job, about twelve a batch
--- USES    fence lanes retain emit
+-- USES    fence lanes retain subkeys emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -22,13 +23,14 @@ redis.call('ZCARD', KEYS[4])
 redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[6])
 redis.call('SCARD', KEYS[7])
+redis.call('SCARD', KEYS[8])
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local statuses, jobs, leave = {}, {}, {}
 for i = 1, count do
   if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[9 + i], 'name', 'place', 'stc', 'ats')
+    local job = redis.pcall('HMGET', KEYS[10 + i], 'name', 'place', 'stc', 'ats')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -44,13 +46,13 @@ for i = 1, count do
     local ats = string.format('%.0f', (tonumber(jobs[i][4] or '0') or 0) + 1)
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
-      redis.call('HSET', KEYS[9 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',
+      redis.call('HSET', KEYS[10 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',
         'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
     else
-      redis.call('HSET', KEYS[9 + i], 'stc', stc, 'ats', ats)
+      redis.call('HSET', KEYS[10 + i], 'stc', stc, 'ats', ats)
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
       recovered[#recovered + 1] = ids[i]
     end
@@ -61,6 +63,6 @@ if #ends > 0 then
   redis.call('ZADD', KEYS[6], unpack(ends))
   retain(KEYS[6], KEYS[7], ARGV[5], ARGV[6], now, evicted)
 end
-put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[8])
-emit(KEYS[9], m, now, 'recovered', recovered, 'failed', failed)
-return { statuses, evicted }
+put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
+emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
+return { statuses, evicted, with_subkeys(KEYS[8], evicted) }

@@ -5,9 +5,13 @@
 local function held(active, ids, tokens)
   local scores = redis.call('ZMSCORE', active, unpack(ids))
   local mine, seen = {}, {}
+  local last, token
   for i = 1, #ids do
-    mine[i] = scores[i] and not seen[ids[i]] and tonumber(scores[i]) % 2097152 == tonumber(tokens[i])
-      or false
+    local score = scores[i]
+    if score and score ~= last then -- jobs of one claim share a score
+      last, token = score, string.format('%.0f', tonumber(score) % 2097152)
+    end
+    mine[i] = score and token == tokens[i] and not seen[ids[i]] or false
     if mine[i] then seen[ids[i]] = true end -- named twice in one call, a claim ends once
   end
   return mine

@@ -10,7 +10,7 @@ if m.err then return m end
 return {
   redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
   redis.call('ZCARD', KEYS[4]),
-  redis.call('ZCARD', KEYS[5]),
+  redis.call('ZCOUNT', KEYS[5], '-inf', '(inf'), -- without the sentinel
   redis.call('ZCARD', KEYS[6]),
   redis.call('ZCARD', KEYS[7]),
   redis.call('ZCARD', KEYS[8]),

@@ -95,7 +95,7 @@ std::string encode_opts(const JobOptions& options) {
   }
   keep("removeOnComplete", options.keep_completed);
   keep("removeOnFail", options.keep_failed);
-  return out + "}";
+  return out.size() > 1 ? out + "}" : std::string();
 }
 
 // The nearest one that fits: JSON can write any number.

@@ -12,10 +12,10 @@
 namespace echomq::inline v2::job {
 
 struct EncodedJob {
-  std::string id;  // the custom id; empty: to be minted
-  std::string name;
-  std::string data;
-  std::string opts;  // JSON with the field names of docs/protocol.md
+  std::string id{};  // the custom id; empty: to be minted
+  std::string name{};
+  std::string data{};
+  std::string opts{};  // JSON with the field names of docs/protocol.md; empty: all default
   std::int64_t delay_ms = 0;
   unsigned priority = 0;
   bool lifo = false;

@@ -30,7 +30,7 @@ struct StructureEntry {
   std::string_view type;
 };
 
-inline constexpr std::array<StructureEntry, 21> kStructureEntries{{
+inline constexpr std::array<StructureEntry, 22> kStructureEntries{{
     {Structure::meta, "meta", "hash"},
     {Structure::id, "id", "string"},
     {Structure::repeat, "repeat", "string"},
@@ -49,6 +49,7 @@ inline constexpr std::array<StructureEntry, 21> kStructureEntries{{
     {Structure::producers, "producers", "hash"},
     {Structure::outbox, "outbox", "hash"},
     {Structure::trash, "trash", "set"},
+    {Structure::subkeys, "subkeys", "set"},
     {Structure::schedules, "schedules", "zset"},
     {Structure::de, "de", "hash"},
     {Structure::de_due, "de:due", "zset"},

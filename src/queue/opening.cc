@@ -41,6 +41,7 @@ void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string&
        .producers = k.producers,
        .outbox = k.outbox,
        .trash = k.trash,
+       .subkeys = k.subkeys,
        .schedules = k.schedules,
        .de = k.de,
        .de_due = k.de_due},

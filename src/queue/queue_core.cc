@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "echomq_scripts.h"
 #include "job/record.h"
+#include "job/shapes.h"
 #include "queue/opening.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 
@@ -194,6 +196,16 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
     flush->grant = node.grant();
     flush->number = client_->next_flush();
   }
+  flush->minted.resize(flush->adds.size());
+  job::Shapes shapes;
+  for (std::size_t i = 0; i < flush->adds.size(); ++i) {
+    const auto& job = flush->adds[i].job;
+    shapes.put(job);
+    if (!job.id.empty() || !flush->minted[i].empty()) continue;
+    const auto id = node.mint(now);
+    if (!id) return mint_more(flush, deadline, reopened);
+    flush->minted[i] = std::to_string(*id);
+  }
   auto call = ScriptCall::of<scripts::JobAdd>({.meta = keys_.meta,
                                                .producers = keys_.producers,
                                                .wait = keys_.wait,
@@ -202,39 +214,20 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
                                                .delayed = keys_.delayed,
                                                .marker = keys_.marker,
                                                .events = keys_.events,
-                                               .trash = keys_.trash},
+                                               .trash = keys_.trash,
+                                               .subkeys = keys_.subkeys},
                                               {.revision = scripts::kRevision,
                                                .now = now,
                                                .lane = flush->producer,
                                                .grant = flush->grant,
                                                .flush = flush->number,
-                                               .count = flush->adds.size()});
-  flush->minted.resize(flush->adds.size());
+                                               .count = flush->adds.size(),
+                                               .shapes = shapes.text()});
   for (std::size_t i = 0; i < flush->adds.size(); ++i) {
     const auto& job = flush->adds[i].job;
-    const bool custom = !job.id.empty();
-    if (!custom && flush->minted[i].empty()) {
-      const auto id = node.mint(now);
-      if (!id) {
-        flush->number = 0;
-        if (std::exchange(flush->renewed, true))
-          return answered(flush, deadline, reopened,
-                          Error{ErrorCode::nodes_exhausted,
-                                "the node id allows no further id, not even renewed",
-                                {}});
-        // The grant, or what it allows, ended in the middle of a batch: nothing was sent, so the
-        // whole flush waits for more.
-        return client_->node_holder().with_more(
-            [self = shared_from_this(), flush, deadline, reopened](Result<void> held) {
-              if (held) return self->send(flush, deadline, reopened);
-              self->answered(flush, deadline, reopened, held.error());
-            });
-      }
-      flush->minted[i] = std::to_string(*id);
-    }
-    const auto& id = custom ? job.id : flush->minted[i];
+    const auto& id = job.id.empty() ? flush->minted[i] : job.id;
     call.put_keys(scripts::JobAdd::ItemKeys{.job = job_key(name_, id)});
-    if (custom) {
+    if (!job.id.empty()) {
       const SubKeys sub(name_, id);
       call.put_keys(scripts::JobAdd::MoreKeys{.logs = sub.logs,
                                               .dependencies = sub.dependencies,
@@ -243,20 +236,30 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
                                               .unsuccessful = sub.unsuccessful,
                                               .checkpoint = sub.checkpoint});
     }
-    call.put_args(scripts::JobAdd::ItemArgs{.id = id,
-                                            .custom = custom,
-                                            .name = job.name,
-                                            .data = job.data,
-                                            .opts = job.opts,
-                                            .delay = job.delay_ms,
-                                            .priority = job.priority,
-                                            .lifo = job.lifo});
+    call.put_args(scripts::JobAdd::ItemArgs{.id = id, .data = job.data});
   }
   client_->call(std::move(call), name_, keys_.meta,
                 std::max(deadline - monotonic_ms(), milliseconds(1)),
                 [self = shared_from_this(), flush, deadline, reopened](Result<wire::Reply> reply) {
                   self->answered(flush, deadline, reopened, std::move(reply));
                 });
+}
+
+// The grant, or what it allows, ended in the middle of a batch: nothing was sent, so the whole
+// flush waits for more.
+void QueueCore::mint_more(const std::shared_ptr<AddBatcher::Flush>& flush, milliseconds deadline,
+                          bool reopened) {
+  flush->number = 0;
+  if (std::exchange(flush->renewed, true))
+    return answered(
+        flush, deadline, reopened,
+        Error{
+            ErrorCode::nodes_exhausted, "the node id allows no further id, not even renewed", {}});
+  client_->node_holder().with_more(
+      [self = shared_from_this(), flush, deadline, reopened](Result<void> held) {
+        if (held) return self->send(flush, deadline, reopened);
+        self->answered(flush, deadline, reopened, held.error());
+      });
 }
 
 void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, milliseconds deadline,
@@ -282,11 +285,11 @@ void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, millis
     }
     refuse(flush->adds, error);
   } else {
+    const std::string none;
     for (std::size_t i = 0; i < flush->adds.size(); ++i) {
       auto& add = flush->adds[i];
       const auto& id = add.job.id.empty() ? flush->minted[i] : add.job.id;
-      const auto& status = i < reply->items.size() ? reply->items[i].text : std::string();
-      answer(add, add_result(status, id));
+      answer(add, add_result(wire::status_of(*reply, i, none), id));
     }
   }
   batcher_.done(flush->lane);

@@ -73,6 +73,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void prepared(const Result<void>& result);
   void send(const std::shared_ptr<AddBatcher::Flush>& flush, std::chrono::milliseconds deadline,
             bool reopened);
+  void mint_more(const std::shared_ptr<AddBatcher::Flush>& flush,
+                 std::chrono::milliseconds deadline, bool reopened);
   void answered(const std::shared_ptr<AddBatcher::Flush>& flush, std::chrono::milliseconds deadline,
                 bool reopened, Result<wire::Reply> reply);
   void refuse(std::vector<PendingAdd>& adds, const Error& why);

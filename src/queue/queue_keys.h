@@ -29,13 +29,14 @@ struct QueueKeys {
         producers(key(queue, Structure::producers)),
         outbox(key(queue, Structure::outbox)),
         trash(key(queue, Structure::trash)),
+        subkeys(key(queue, Structure::subkeys)),
         schedules(key(queue, Structure::schedules)),
         de(key(queue, Structure::de)),
         de_due(key(queue, Structure::de_due)) {}
 
   std::string meta, id, repeat, wait, ghosts, prioritized, crashed, active, delayed, completed,
-      failed, waiting_children, marker, events, limiter, producers, outbox, trash, schedules, de,
-      de_due;
+      failed, waiting_children, marker, events, limiter, producers, outbox, trash, subkeys,
+      schedules, de, de_due;
 };
 
 // The sub-keys of one job, for the scripts that may delete or must clear them.

@@ -19,6 +19,14 @@ inline std::int64_t number_of(const Reply& reply) {
   return saturating_int64(to_number<double>(reply.text));
 }
 
+// The status of the i-th item of a batch: one word stands for all items. `otherwise`: none was
+// told.
+inline const std::string& status_of(const Reply& statuses, std::size_t i,
+                                    const std::string& otherwise) {
+  if (statuses.kind != Reply::Kind::array) return statuses.text.empty() ? otherwise : statuses.text;
+  return i < statuses.items.size() ? statuses.items[i].text : otherwise;
+}
+
 // A member of a sorted set, whose scores are whole numbers here.
 struct Scored {
   std::string member;

@@ -29,7 +29,7 @@ void Claimer::claim(unsigned count) {
   auto claim = std::make_shared<Claim>();
   claim->asked = std::min(count, static_cast<unsigned>(kMaxBatchJobs));
   queue_->client()->node_holder().with([self = shared_from_this(), claim](Result<void> held) {
-    if (!held) return self->answered(claim, held.error());
+    if (!held) return self->failed(*claim, held.error());
     self->send(claim);
   });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "worker/evictor.h"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "echomq_scripts.h"
@@ -11,53 +13,65 @@ namespace {
 
 // Counts are kept where jobs end, by the rule that the job or its worker has; here only ages.
 constexpr int kNoCount = -1;
-constexpr std::size_t kIdsPerCall = 128;  // seven keys each
+constexpr std::size_t kJobsPerCall = 128;  // with sub-keys seven keys each
 
 }  // namespace
 
-void Evictor::push(const std::vector<wire::Reply>& ids) {
-  for (const auto& id : ids) backlog_.push_back(id.text);
+void Evictor::push(const wire::Reply& answer) {
+  if (answer.items.size() < 3) return;
+  const std::set<std::string_view> with = [&answer] {
+    std::set<std::string_view> ids;
+    for (const auto& id : answer.items[2].items) ids.insert(id.text);
+    return ids;
+  }();
+  for (const auto& id : answer.items[1].items)
+    backlog_.push_back({id.text, with.contains(id.text)});
   pump();
 }
 
 void Evictor::pump() {
   if (in_flight_ || backlog_.empty()) return;
-  std::vector<std::string> ids;
-  while (!backlog_.empty() && ids.size() < kIdsPerCall) {
-    ids.push_back(std::move(backlog_.front()));
+  std::vector<Evicted> jobs;
+  while (!backlog_.empty() && jobs.size() < kJobsPerCall) {
+    jobs.push_back(std::move(backlog_.front()));
     backlog_.pop_front();
   }
-  send(std::move(ids));
+  send(std::move(jobs));
 }
 
-void Evictor::send(std::vector<std::string> ids) {
+void Evictor::send(std::vector<Evicted> jobs) {
   in_flight_ = true;
   const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobEvict>(
-      {.meta = k.meta, .trash = k.trash, .completed = k.completed, .failed = k.failed},
-      {.revision = scripts::kRevision,
-       .now = queue_->client()->now_ms(),
-       .count = ids.size(),
-       .keep_completed = kNoCount,
-       .age_completed = age_completed_.count(),
-       .keep_failed = kNoCount,
-       .age_failed = age_failed_.count()});
-  for (const auto& id : ids) {
-    const SubKeys sub(queue_->name(), id);
-    call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_->name(), id),
-                                              .logs = sub.logs,
-                                              .dependencies = sub.dependencies,
-                                              .processed = sub.processed,
-                                              .failed_children = sub.failed,
-                                              .unsuccessful = sub.unsuccessful,
-                                              .checkpoint = sub.checkpoint});
-    call.put_args(scripts::JobEvict::ItemArgs{.id = id});
+  auto call = ScriptCall::of<scripts::JobEvict>({.meta = k.meta,
+                                                 .trash = k.trash,
+                                                 .completed = k.completed,
+                                                 .failed = k.failed,
+                                                 .subkeys = k.subkeys},
+                                                {.revision = scripts::kRevision,
+                                                 .now = queue_->client()->now_ms(),
+                                                 .count = jobs.size(),
+                                                 .keep_completed = kNoCount,
+                                                 .age_completed = age_completed_.count(),
+                                                 .keep_failed = kNoCount,
+                                                 .age_failed = age_failed_.count()});
+  for (const auto& job : jobs) {
+    call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_->name(), job.id)});
+    if (job.has_subkeys) {
+      const SubKeys sub(queue_->name(), job.id);
+      call.put_keys(scripts::JobEvict::MoreKeys{.logs = sub.logs,
+                                                .dependencies = sub.dependencies,
+                                                .processed = sub.processed,
+                                                .failed_children = sub.failed,
+                                                .unsuccessful = sub.unsuccessful,
+                                                .checkpoint = sub.checkpoint});
+    }
+    call.put_args(scripts::JobEvict::ItemArgs{.id = job.id, .more = job.has_subkeys});
   }
   // No answer, no harm: the ids are still in trash, and the next sweep finds them.
   queue_->client()->call(std::move(call), queue_->name(), k.meta,
                          [self = shared_from_this()](Result<wire::Reply> reply) {
                            self->in_flight_ = false;
-                           if (reply && reply->items.size() > 1) self->push(reply->items[1].items);
+                           if (reply) self->push(*reply);
                            self->pump();
                          });
 }
@@ -74,9 +88,28 @@ void Evictor::sweep() {
                               std::vector<std::string> ids;
                               if (reply->items.size() > 1)
                                 for (const auto& id : reply->items[1].items)
-                                  if (ids.size() < kIdsPerCall) ids.push_back(id.text);
-                              self->send(std::move(ids));
+                                  if (ids.size() < kJobsPerCall) ids.push_back(id.text);
+                              if (ids.empty()) return self->send({});
+                              self->look_for_subkeys(std::move(ids));
                             });
+}
+
+void Evictor::look_for_subkeys(std::vector<std::string> ids) {
+  std::string bytes;
+  wire::append_header(bytes, 2 + ids.size());
+  wire::append_bulk(bytes, std::string_view("SMISMEMBER"));
+  wire::append_bulk(bytes, std::string_view(queue_->keys().subkeys));
+  for (const auto& id : ids) wire::append_bulk(bytes, std::string_view(id));
+  in_flight_ = true;
+  queue_->client()->command(std::move(bytes), [self = shared_from_this(),
+                                               ids = std::move(ids)](Result<wire::Reply> reply) {
+    self->in_flight_ = false;
+    if (!reply || reply->items.size() != ids.size()) return;
+    std::vector<Evicted> jobs;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      jobs.push_back({ids[i], reply->items[i].integer == 1});
+    self->send(std::move(jobs));
+  });
 }
 
 }  // namespace echomq::inline v2

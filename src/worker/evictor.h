@@ -21,19 +21,27 @@ class Evictor : public std::enable_shared_from_this<Evictor> {
   Evictor(std::shared_ptr<QueueCore> queue, Keep completed, Keep failed)
       : queue_(std::move(queue)), age_completed_(completed.age), age_failed_(failed.age) {}
 
-  void push(const std::vector<wire::Reply>& ids);
+  // The answer of a script that applies retention: the second part are the ids that went to trash,
+  // the third those of them that have sub-keys.
+  void push(const wire::Reply& answer);
   // Applies retention by age, and takes up what is left in trash.
   void sweep();
   [[nodiscard]] bool idle() const { return !in_flight_ && backlog_.empty(); }
 
  private:
+  struct Evicted {
+    std::string id;
+    bool has_subkeys = false;
+  };
+
   void pump();
-  void send(std::vector<std::string> ids);
+  void send(std::vector<Evicted> jobs);
+  void look_for_subkeys(std::vector<std::string> ids);
 
   std::shared_ptr<QueueCore> queue_;
   std::chrono::milliseconds age_completed_;
   std::chrono::milliseconds age_failed_;
-  std::deque<std::string> backlog_;
+  std::deque<Evicted> backlog_;
   bool in_flight_ = false;
 };
 

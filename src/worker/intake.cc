@@ -101,8 +101,7 @@ void Intake::stop() {
 
 void Intake::claimed(const Claimer::Claimed& claimed) {
   life_.claimed(claimed.asked, claimed.taken, claimed.ready, claimed.due_ms, claimed.anyone_active,
-                queue_->client()->now_ms());
-  if (!claimed.open) life_.claim_gated();
+                queue_->client()->now_ms(), claimed.open);
   events_.claim_ended();
 }
 
@@ -126,9 +125,15 @@ void Intake::claim_refused(const Error& error) {
 void Intake::open_anew() {
   queue_->forget_open();
   queue_->with_open([self = shared_from_this()](Result<void> opened) {
-    if (!opened && opened.error().code == ErrorCode::fence)
-      return self->events_.failed(opened.error());
-    self->life_.look_again();
+    if (opened) {
+      self->life_.look_again();
+    } else {
+      if (is_final(opened.error())) return self->events_.failed(opened.error());
+      self->queue_->client()->log(LogLevel::warning,
+                                  "queue \"" + self->queue_->name() +
+                                      "\" cannot be opened anew yet: " + opened.error().message());
+      self->look_again_after(kPause);
+    }
     self->events_.claim_ended();
   });
 }

@@ -70,13 +70,13 @@ class Lifecycle {
 
   // A claim came back with `taken` of `asked` jobs. `ready` jobs were left for others; `due_ms` is
   // the next delayed job's time, and `anyone_active` tells of leases, where known (a claim that
-  // came back short).
+  // came back short). A queue that is not `open` is paused and gives nothing, however much is
+  // ready.
   void claimed(unsigned asked, unsigned taken, std::int64_t ready, std::int64_t due_ms,
-               bool anyone_active, std::int64_t now_ms) {
+               bool anyone_active, std::int64_t now_ms, bool open = true) {
     claiming_ = false;
     free_ -= taken;
-    hot_ = asked == taken || ready > 0 || again_;
-    again_ = false;
+    hot_ = std::exchange(again_, false) || (open && (asked == taken || ready > 0));
     if (due_ms != 0 && due_ms <= now_ms) keep_time(due_ms);
     if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active &&
         free_ == concurrency_)
@@ -85,11 +85,7 @@ class Lifecycle {
   void claim_failed() {
     claiming_ = false;
     hot_ = false;
-  }
-  // A paused queue gives nothing, however much is ready.
-  void claim_gated() {
-    claiming_ = false;
-    hot_ = false;
+    again_ = false;  // who was told of the failure looks again
   }
 
   void woken() {  // popped "0"

@@ -5,25 +5,30 @@
 
 namespace echomq::inline v2 {
 
-void Pool::run(Task task) {
+void Pool::run(std::vector<Task> tasks) {
   const std::lock_guard lock(mutex_);
-  tasks_.push_back(std::move(task));
+  for (auto& task : tasks) tasks_.push_back(std::move(task));
   call_a_thread();
 }
 
-// One idle thread, or a new one. A thread that is called calls the next before it works, while
-// tasks remain: so every task gets its thread, and a burst of short ones is done by the first few.
+// If there is need of one.
 void Pool::call_a_thread() {
-  if (idle_ > 0)
+  if (called_ || tasks_.empty()) return;
+  if (idle_ > 0) {
+    called_ = true;
     wake_.notify_one();
-  else if (threads_.size() < most_ && !ending_)
+  } else if (threads_.size() < most_ && !ending_) {
+    called_ = true;
     threads_.emplace_back([this] { work(); });
+  }
 }
 
 void Pool::join() {
   std::vector<std::thread> threads;
   {
-    const std::lock_guard lock(mutex_);
+    // The threads that the last tasks need are still being called, by those before.
+    std::unique_lock lock(mutex_);
+    taken_.wait(lock, [this] { return tasks_.empty(); });
     ending_ = true;
     threads.swap(threads_);
   }
@@ -39,18 +44,27 @@ void Pool::abandon() {
 
 void Pool::work() {
   std::unique_lock lock(mutex_);
+  called_ = false;
   while (true) {
-    ++idle_;
-    wake_.wait(lock, [this] { return ending_ || !tasks_.empty(); });
-    --idle_;
+    wait_for_work(lock);
     if (tasks_.empty()) return;
     auto task = std::move(tasks_.front());
     tasks_.pop_front();
-    if (!tasks_.empty()) call_a_thread();
+    call_a_thread();
+    if (tasks_.empty()) taken_.notify_all();
     lock.unlock();
     task();
     task = nullptr;
     lock.lock();
+  }
+}
+
+void Pool::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  while (tasks_.empty() && !ending_) {
+    ++idle_;
+    wake_.wait(lock);
+    --idle_;
+    called_ = false;
   }
 }
 

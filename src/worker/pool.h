@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Pool: the threads that run handlers. A thread is started only when a job finds none idle, so
-// short handlers share a few threads, and long ones get up to `most`. Whoever takes a job wakes one
-// more thread if work remains.
+// Pool: the threads that run handlers. A thread is called only when work is there and none is on
+// its way already, and a thread that arrives calls the next one if work remains. So short handlers
+// share the one or two threads that are awake, because calling a thread costs more than such a
+// handler; and long ones get up to `most`, one after the other.
 //
 // Thread-safety: all members from any thread but the pool's own.
 #pragma once
@@ -23,7 +24,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  void run(Task task);
+  void run(std::vector<Task> tasks);
   // Waits for all tasks and ends the threads.
   void join();
   // Lets go of threads that nobody waits for any more; the pool must outlive them.
@@ -32,13 +33,16 @@ class Pool {
  private:
   void work();
   void call_a_thread();
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable taken_;  // the last task has its thread
   std::deque<Task> tasks_;
   std::vector<std::thread> threads_;
   unsigned most_;
   unsigned idle_ = 0;
+  bool called_ = false;  // a thread is on its way
   bool ending_ = false;
 };
 

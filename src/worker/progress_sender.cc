@@ -10,7 +10,7 @@
 namespace echomq::inline v2 {
 namespace {
 
-constexpr std::size_t kJobsPerCall = kMaxBatchBytes / kMaxReasonBytes;  // of the longest values
+constexpr std::size_t kReportsPerCall = kMaxBatchBytes / kMaxReasonBytes;  // of the longest values
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void ProgressSender::send(const RunningJobs& running) {
   std::vector<std::shared_ptr<RunningJob>> jobs;
   std::vector<std::string> values;
   for (const auto& job : running) {
-    if (jobs.size() == kJobsPerCall) break;
+    if (jobs.size() == kReportsPerCall) break;
     auto value = job->take_progress();
     if (!value) continue;
     jobs.push_back(job);

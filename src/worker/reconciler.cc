@@ -13,6 +13,7 @@ namespace echomq::inline v2 {
 namespace {
 
 constexpr std::size_t kPage = 500;
+constexpr std::int64_t kMaxScore = (std::int64_t{1} << 53) - 1;  // of a lease
 
 }  // namespace
 
@@ -36,6 +37,7 @@ void Reconciler::looked(std::size_t from, Result<wire::Reply> reply) {
   // Backwards, because of releases the job that was claimed last is pushed first.
   auto page = wire::scored(*reply);
   for (auto entry = page.rbegin(); entry != page.rend(); ++entry) {
+    if (entry->score > kMaxScore) continue;  // the sentinel
     const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry->score));
     if (!is_unknown(entry->member, lease)) continue;
     job::LoadedJob lost;

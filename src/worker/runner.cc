@@ -10,32 +10,35 @@ Runner::Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned co
       ended_(std::move(ended)),
       pool_(concurrency) {}
 
-void Runner::run(const std::shared_ptr<RunningJob>& job) {
-  pool_.run([self = shared_from_this(), job = job]() mutable {
-    if (!self->begin(*job)) return;
-    job->started_ms = self->queue_->client()->now_ms();
-    RawJob raw{job};
-    auto outcome = self->handler_(raw);
-    {
-      const std::lock_guard lock(self->mutex_);
-      std::erase(self->running_ids_, job->job.id);
-    }
-    self->end(std::move(job), std::move(outcome));
-  });
+void Runner::run(const std::vector<std::shared_ptr<RunningJob>>& jobs) {
+  std::vector<Task> tasks;
+  tasks.reserve(jobs.size());
+  for (const auto& job : jobs)
+    tasks.emplace_back(
+        [self = shared_from_this(), job = job]() mutable { self->run_one(std::move(job)); });
+  pool_.run(std::move(tasks));
 }
 
 // On the pool's thread.
+void Runner::run_one(std::shared_ptr<RunningJob> job) {
+  if (!begin(*job)) return;
+  job->started_ms = queue_->client()->now_ms();
+  RawJob raw{job};
+  auto outcome = handler_(raw);
+  end(std::move(job), std::move(outcome));
+}
+
 bool Runner::begin(RunningJob& job) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return false;
   job.begun = true;
-  running_ids_.push_back(job.job.id);
+  running_.push_back(&job);
   return true;
 }
 
-// On the pool's thread.
 void Runner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
-  const std::lock_guard lock(untold_mutex_);
+  const std::lock_guard lock(mutex_);
+  std::erase(running_, job.get());
   untold_.emplace_back(std::move(job), std::move(outcome));
   if (std::exchange(telling_, true)) return;
   queue_->client()->loop().post([self = shared_from_this()] { self->tell_ended(); });
@@ -44,7 +47,7 @@ void Runner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
 void Runner::tell_ended() {
   Ended ended;
   {
-    const std::lock_guard lock(untold_mutex_);
+    const std::lock_guard lock(mutex_);
     ended.swap(untold_);
     telling_ = false;
   }
@@ -64,7 +67,7 @@ bool Runner::begun(const RunningJob& job) const {
 std::string Runner::running_ids() const {
   const std::lock_guard lock(mutex_);
   std::string ids;
-  for (const auto& id : running_ids_) ids += (ids.empty() ? "" : " ") + id;
+  for (const auto* job : running_) ids += (ids.empty() ? "" : " ") + job->job.id;
   return ids;
 }
 

@@ -27,7 +27,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency,
          std::function<void(const Ended&)> ended);
 
-  void run(const std::shared_ptr<RunningJob>& job);
+  void run(const std::vector<std::shared_ptr<RunningJob>>& jobs);
   // No thread begins a job any more. Those that none has begun are not told as ended.
   void stop();
   [[nodiscard]] bool begun(const RunningJob& job) const;
@@ -39,6 +39,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void abandon() { pool_.abandon(); }
 
  private:
+  void run_one(std::shared_ptr<RunningJob> job);
   bool begin(RunningJob& job);
   void end(std::shared_ptr<RunningJob> job, Outcome outcome);
   void tell_ended();
@@ -49,9 +50,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
 
   mutable std::mutex mutex_;  // guards what follows, and RunningJob::begun
   bool stopped_ = false;
-  std::vector<std::string> running_ids_;
-
-  std::mutex untold_mutex_;  // guards untold_, telling_
+  std::vector<const RunningJob*> running_;
   Ended untold_;
   bool telling_ = false;  // a call of the loop is on its way
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "echomq_scripts.h"
+#include "wire/reply_form.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
@@ -64,42 +65,30 @@ ScriptCall Settler::finish_call(const Batch& batch) const {
   const auto& keep = batch.front().keep;
   const bool complete = batch.front().kind == Kind::complete;
   const bool drop = keep.count == 0;
-  const auto count = drop ? -1 : keep.count;
-  const auto age_ms = std::chrono::milliseconds(keep.age).count();
-  auto call = ScriptCall::of<scripts::JobFinish>({.meta = k.meta,
-                                                  .active = k.active,
-                                                  .completed = k.completed,
-                                                  .failed = k.failed,
-                                                  .trash = k.trash,
-                                                  .events = k.events},
-                                                 {.revision = scripts::kRevision,
-                                                  .now = queue_->client()->now_ms(),
-                                                  .count = batch.size(),
-                                                  .keep_completed = count,
-                                                  .age_completed = age_ms,
-                                                  .keep_failed = count,
-                                                  .age_failed = age_ms});
+  auto call =
+      ScriptCall::of<scripts::JobFinish>({.meta = k.meta,
+                                          .active = k.active,
+                                          .finished = complete ? k.completed : k.failed,
+                                          .trash = k.trash,
+                                          .subkeys = k.subkeys,
+                                          .events = k.events},
+                                         {.revision = scripts::kRevision,
+                                          .now = queue_->client()->now_ms(),
+                                          .count = batch.size(),
+                                          .outcome = complete ? "completed" : "failed",
+                                          .by = worker_,
+                                          .drop = drop,
+                                          .keep = drop ? -1 : keep.count,
+                                          .age = std::chrono::milliseconds(keep.age).count()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobFinish::ItemKeys{.job = job_key(queue_->name(), id)});
-    if (drop) {
-      const SubKeys sub(queue_->name(), id);
-      call.put_keys(scripts::JobFinish::MoreKeys{.logs = sub.logs,
-                                                 .dependencies = sub.dependencies,
-                                                 .processed = sub.processed,
-                                                 .failed = sub.failed,
-                                                 .unsuccessful = sub.unsuccessful,
-                                                 .checkpoint = sub.checkpoint});
-    }
     call.put_args(scripts::JobFinish::ItemArgs{.id = id,
                                                .token = settlement.job->token,
-                                               .outcome = complete ? "completed" : "failed",
                                                .value = settlement.text,
                                                .started = settlement.job->started_ms,
                                                .ats = settlement.attempts_started,
-                                               .atm = settlement.attempts_made,
-                                               .by = worker_,
-                                               .drop = drop});
+                                               .atm = settlement.attempts_made});
   }
   return call;
 }
@@ -182,13 +171,12 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds deadlin
   const auto kind = batch->front().kind;
   in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), kind));
   const bool finish = kind == Kind::complete || kind == Kind::fail;
-  const std::vector<wire::Reply> none;
-  const auto& statuses = !reply                            ? none
-                         : finish && !reply->items.empty() ? reply->items[0].items
-                                                           : reply->items;
+  static const std::string unknown = "unknown";
+  const wire::Reply none;
+  const auto& statuses = !reply ? none : finish && !reply->items.empty() ? reply->items[0] : *reply;
   for (std::size_t i = 0; i < batch->size(); ++i)
-    settled_((*batch)[i], i < statuses.size() ? statuses[i].text : "unknown");
-  if (finish && reply && reply->items.size() > 1) evictor_->push(reply->items[1].items);
+    settled_((*batch)[i], wire::status_of(statuses, i, unknown));
+  if (finish && reply) evictor_->push(*reply);
   pump();
 }
 

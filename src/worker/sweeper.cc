@@ -61,6 +61,7 @@ void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
        .crashed = k.crashed,
        .failed = k.failed,
        .trash = k.trash,
+       .subkeys = k.subkeys,
        .marker = k.marker,
        .events = k.events},
       {.revision = scripts::kRevision,
@@ -81,7 +82,7 @@ void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
                              recovered.requeued += status.text == "ok" ? 1 : 0;
                              recovered.failed += status.text == "done" ? 1 : 0;
                            }
-                           self->evictor_->push(reply->items[1].items);
+                           self->evictor_->push(*reply);
                            self->recovered_(recovered);
                          });
 }

@@ -98,10 +98,8 @@ void WorkerCore::look_again() {
 // --- jobs
 
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
-  for (const auto& job : fit) {
-    running_.insert(job);
-    runner_->run(job);
-  }
+  running_.insert(fit.begin(), fit.end());
+  runner_->run(fit);
   for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
     if (stopping_) {  // goes back with all others that have not begun, in their order
       running_.insert(*job);

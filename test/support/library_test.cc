@@ -59,7 +59,8 @@ std::map<std::string, std::string> places(RawClient& redis, const std::string& q
   for (const auto structure :
        {Structure::prioritized, Structure::active, Structure::delayed, Structure::completed,
         Structure::failed, Structure::waiting_children})
-    for (const auto& id : texts(redis({"ZRANGE", key(queue, structure), "0", "-1"})))
+    // Without the sentinel of `active`, which is at infinity.
+    for (const auto& id : texts(redis({"ZRANGEBYSCORE", key(queue, structure), "-inf", "(inf"})))
       note(id, structure);
   return found;
 }

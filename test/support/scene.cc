@@ -45,20 +45,20 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
          {.id = "dp", .delay = 6, .priority = 2},
          {.id = "dn", .delay = kLong}});
 
-  q.add(plain({"t1", "t2", "f1", "f2", "f3", "g1", "g2", "g3"}));
-  const auto ended = q.claim(8, {.lease_ms = kLong, .take_crashed = false});
+  q.add(plain({"t1", "t2", "t3", "f1", "f2", "f3", "g1", "g2", "g3"}));
+  const auto ended = q.claim(9, {.lease_ms = kLong, .take_crashed = false});
   const auto kept = q.keep_completed;
   q.keep_completed = {.count = 0};
-  q.finish({{.run = ended.runs.at(0)}, {.run = ended.runs.at(1)}});
+  q.finish({{.run = ended.runs.at(0)}, {.run = ended.runs.at(1)}, {.run = ended.runs.at(2)}});
   q.keep_completed = kept;
-  std::vector<Finish> items;
-  for (std::size_t i = 2; i < 8; ++i)
-    items.push_back({.run = ended.runs.at(i), .completed = i < 5});
-  require(q.finish(items), "ok ok ok ok ok ok");
+  for (std::size_t i = 3; i < 9; ++i)
+    require(q.finish({{.run = ended.runs.at(i), .completed = i < 6}}), "ok");
 
   q.add({{.id = "ap", .priority = 3}});
   q.add(plain({"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}));
   keep(q.claim(9, {.lease_ms = kLong, .take_crashed = false}));
+  q.redis()({"SADD", q.keys.subkeys, "a5", "t3"});
+  for (const auto* const id : {"a5", "t3"}) q.redis()({"RPUSH", q.job(id) + ":logs", "a line"});
   q.add(plain({"w1", "w2"}));
   q.add({{.id = "p1", .priority = 1}, {.id = "p2", .priority = 2}});
   q.now += 10'000;
@@ -115,10 +115,18 @@ const std::vector<Exercise>& exercises() {
       {"job/finish",
        [](Scene& s) {
          s.q.keep_completed = s.q.keep_failed = {.count = 2, .age_ms = kLong};
-         return s.q.finish({{.run = s.run("a1")},
-                            {.run = s.run("a2"), .completed = false},
-                            {.run = s.run("a3"), .drop = true},
-                            {.run = {"a4", 0}, .drop = true}});
+         return s.q.finish({{.run = s.run("a1")}, {.run = {"a4", 0}}});
+       }},
+      {"job/finish",
+       [](Scene& s) {
+         s.q.keep_failed = {.count = 2, .age_ms = kLong};
+         return s.q.finish({{.run = s.run("a2"), .completed = false}});
+       }},
+      {"job/finish",
+       [](Scene& s) {
+         return s.q.finish({{.run = s.run("a3"), .drop = true},
+                            {.run = {"a4", 0}, .drop = true},
+                            {.run = s.run("a5"), .drop = true}});
        }},
       {"job/finish",
        [](Scene& s) {
@@ -165,6 +173,10 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          s.q.keep_completed = s.q.keep_failed = {.count = 1};
          return s.q.evict({"t1", "f1"});
+       }},
+      {"job/evict",
+       [](Scene& s) {
+         return s.q.evict({"t1", "t3"}, {"t3"});
        }},
       {"job/evict",
        [](Scene& s) {

@@ -18,7 +18,8 @@ namespace echomq::test {
 //   delayed      d1 dp (due, dp with a priority), dn (not yet due)
 //   active       a1..a8 (ap with a place, ac crashed before), all of this caller
 //   active       e1, e2: expired; one more crash is too many for e2
-//   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2
+//   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2 t3
+//   a5 and t3 have sub-keys
 class Scene {
  public:
   explicit Scene(ScriptQueue& queue);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/script_queue.h"
 
+#include <stdexcept>
+
+#include "job/shapes.h"
 #include "support/observed.h"
 
 namespace echomq::test {
@@ -10,6 +13,18 @@ std::string joined(const std::vector<std::string>& words) {
   std::string all;
   for (const auto& word : words) all += (all.empty() ? "" : " ") + word;
   return all;
+}
+
+// One `ok` for all items, as a status for each.
+Reply spread(Reply reply, std::size_t count) {
+  if (reply.text != "ok") return reply;
+  Reply all{.kind = Reply::Kind::array};
+  all.items.assign(count, reply);
+  return all;
+}
+Reply spread_first(Reply reply, std::size_t count) {
+  if (!reply.items.empty()) reply.items[0] = spread(std::move(reply.items[0]), count);
+  return reply;
 }
 
 template <class Item>
@@ -69,6 +84,7 @@ Reply ScriptQueue::open() {
                                           .producers = keys.producers,
                                           .outbox = keys.outbox,
                                           .trash = keys.trash,
+                                          .subkeys = keys.subkeys,
                                           .schedules = keys.schedules,
                                           .de = keys.de,
                                           .de_due = keys.de_due},
@@ -106,6 +122,12 @@ Reply ScriptQueue::read(const std::string& id) {
 Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
   using Script = scripts::JobAdd;
   if (!flush.number) ++flush_;
+  std::vector<job::EncodedJob> encoded;
+  for (const auto& item : jobs)
+    encoded.push_back({item.custom ? item.id : "", item.name, item.data, item.opts, item.delay,
+                       item.priority, item.lifo});
+  job::Shapes shapes;
+  for (const auto& item : encoded) shapes.put(item);
   auto out = ScriptCall::of<Script>({.meta = keys.meta,
                                      .producers = keys.producers,
                                      .wait = keys.wait,
@@ -114,26 +136,21 @@ Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
                                      .delayed = keys.delayed,
                                      .marker = keys.marker,
                                      .events = keys.events,
-                                     .trash = keys.trash},
+                                     .trash = keys.trash,
+                                     .subkeys = keys.subkeys},
                                     {.revision = revision,
                                      .now = now,
                                      .lane = flush.lane,
                                      .grant = flush.grant,
                                      .flush = flush.number.value_or(flush_),
-                                     .count = jobs.size()});
+                                     .count = jobs.size(),
+                                     .shapes = shapes.text()});
   for (const auto& item : jobs) {
     out.put_keys(Script::ItemKeys{.job = job(item.id)});
     if (item.custom) put_sub_keys<Script>(out, name_, item.id);
-    out.put_args(Script::ItemArgs{.id = item.id,
-                                  .custom = item.custom,
-                                  .name = item.name,
-                                  .data = item.data,
-                                  .opts = item.opts,
-                                  .delay = item.delay,
-                                  .priority = item.priority,
-                                  .lifo = item.lifo});
+    out.put_args(Script::ItemArgs{.id = item.id, .data = item.data});
   }
-  return call(out);
+  return spread(call(out), jobs.size());
 }
 
 Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
@@ -166,33 +183,34 @@ Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms
 
 Reply ScriptQueue::finish(const std::vector<Finish>& items) {
   using Script = scripts::JobFinish;
+  const auto& first = items.at(0);
+  const auto& keep = first.completed ? keep_completed : keep_failed;
   auto out = ScriptCall::of<Script>({.meta = keys.meta,
                                      .active = keys.active,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
+                                     .finished = first.completed ? keys.completed : keys.failed,
                                      .trash = keys.trash,
+                                     .subkeys = keys.subkeys,
                                      .events = keys.events},
                                     {.revision = revision,
                                      .now = now,
                                      .count = items.size(),
-                                     .keep_completed = keep_completed.count,
-                                     .age_completed = keep_completed.age_ms,
-                                     .keep_failed = keep_failed.count,
-                                     .age_failed = keep_failed.age_ms});
+                                     .outcome = first.completed ? "completed" : "failed",
+                                     .by = "worker-1",
+                                     .drop = first.drop,
+                                     .keep = keep.count,
+                                     .age = keep.age_ms});
   for (const auto& item : items) {
+    if (item.completed != first.completed || item.drop != first.drop)
+      throw std::logic_error("the jobs of one finish end alike");
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
-    if (item.drop) put_sub_keys<Script>(out, name_, item.run.id);
     out.put_args(Script::ItemArgs{.id = item.run.id,
                                   .token = item.run.token,
-                                  .outcome = item.completed ? "completed" : "failed",
                                   .value = item.value,
                                   .started = now,
                                   .ats = item.ats,
-                                  .atm = item.atm,
-                                  .by = "worker-1",
-                                  .drop = item.drop});
+                                  .atm = item.atm});
   }
-  return call(out);
+  return spread_first(call(out), items.size());
 }
 
 Reply ScriptQueue::retry(const std::vector<Retry>& items) {
@@ -275,6 +293,7 @@ Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes)
                                      .crashed = keys.crashed,
                                      .failed = keys.failed,
                                      .trash = keys.trash,
+                                     .subkeys = keys.subkeys,
                                      .marker = keys.marker,
                                      .events = keys.events},
                                     {.revision = revision,
@@ -290,29 +309,35 @@ Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes)
   return call(out);
 }
 
-Reply ScriptQueue::evict(const std::vector<std::string>& ids) {
+Reply ScriptQueue::evict(const std::vector<std::string>& ids,
+                         const std::set<std::string>& with_subkeys) {
   using Script = scripts::JobEvict;
-  auto out = ScriptCall::of<Script>(
-      {.meta = keys.meta, .trash = keys.trash, .completed = keys.completed, .failed = keys.failed},
-      {.revision = revision,
-       .now = now,
-       .count = ids.size(),
-       .keep_completed = keep_completed.count,
-       .age_completed = keep_completed.age_ms,
-       .keep_failed = keep_failed.count,
-       .age_failed = keep_failed.age_ms});
+  auto out = ScriptCall::of<Script>({.meta = keys.meta,
+                                     .trash = keys.trash,
+                                     .completed = keys.completed,
+                                     .failed = keys.failed,
+                                     .subkeys = keys.subkeys},
+                                    {.revision = revision,
+                                     .now = now,
+                                     .count = ids.size(),
+                                     .keep_completed = keep_completed.count,
+                                     .age_completed = keep_completed.age_ms,
+                                     .keep_failed = keep_failed.count,
+                                     .age_failed = keep_failed.age_ms});
   for (const auto& id : ids) {
+    const bool more = with_subkeys.contains(id);
     const SubKeys sub(name_, id);
-    out.put_keys(Script::ItemKeys{.job = job(id),
-                                  .logs = sub.logs,
-                                  .dependencies = sub.dependencies,
-                                  .processed = sub.processed,
-                                  .failed_children = sub.failed,
-                                  .unsuccessful = sub.unsuccessful,
-                                  .checkpoint = sub.checkpoint});
-    out.put_args(Script::ItemArgs{.id = id});
+    out.put_keys(Script::ItemKeys{.job = job(id)});
+    if (more)
+      out.put_keys(Script::MoreKeys{.logs = sub.logs,
+                                    .dependencies = sub.dependencies,
+                                    .processed = sub.processed,
+                                    .failed_children = sub.failed,
+                                    .unsuccessful = sub.unsuccessful,
+                                    .checkpoint = sub.checkpoint});
+    out.put_args(Script::ItemArgs{.id = id, .more = more});
   }
-  return call(out);
+  return spread_first(call(out), ids.size());
 }
 
 Reply ScriptQueue::emit(const std::string& event, const std::string& payload) {
@@ -350,6 +375,10 @@ std::string ScriptQueue::field(const std::string& id, const std::string& name) {
 
 std::string ScriptQueue::score(const std::string& key, const std::string& id) {
   return show(redis_({"ZSCORE", key, id}));
+}
+
+std::int64_t ScriptQueue::active() {
+  return redis_({"ZCOUNT", keys.active, "-inf", "(inf"}).integer;
 }
 
 Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal) {

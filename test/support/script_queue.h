@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct JobToAdd {
   bool lifo = false;
   std::string name = "job";
   std::string data = "{}";
-  std::string opts = "{}";
+  std::string opts{};
 };
 
 // Which flush an add is. Without a number it is the next one of the ScriptQueue.
@@ -70,6 +71,7 @@ struct ClaimOptions {
   bool take_crashed = true;
 };
 
+// The jobs of one call end alike: all completed or all failed, all dropped or none.
 struct Finish {
   JobRun run;
   bool completed = true;
@@ -134,7 +136,8 @@ class ScriptQueue {
   Reply progress(const std::vector<Progress>& items);
   Reply promote(const std::vector<Seen>& items);
   Reply recover(const std::vector<Seen>& items, unsigned max_crashes = 1);
-  Reply evict(const std::vector<std::string>& ids);
+  // `with_subkeys`: those of the ids whose sub-keys are declared.
+  Reply evict(const std::vector<std::string>& ids, const std::set<std::string>& with_subkeys = {});
   Reply emit(const std::string& event, const std::string& payload = {});
   Reply trim(std::uint64_t keep, const Trim& how = {});
 
@@ -147,6 +150,7 @@ class ScriptQueue {
   std::string job(const std::string& id) const { return job_key(name_, id); }
   std::string field(const std::string& id, const std::string& name);
   std::string score(const std::string& key, const std::string& id);  // "(nil)" when it is not there
+  std::int64_t active();                                             // how many are claimed
   RawClient& redis() { return redis_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 

@@ -86,11 +86,13 @@ std::vector<JobRun> Workload::some(bool end) {
 
 void Workload::finish() {
   std::vector<Finish> items;
+  const bool completed = !one_in(4);
+  const bool drop = one_in(4);
   for (const auto& run : some(true))
     items.push_back({.run = run,
-                     .completed = !one_in(4),
-                     .value = std::to_string(random_()),
-                     .drop = one_in(4)});
+                     .completed = completed,
+                     .value = one_in(8) ? "" : std::to_string(random_()),
+                     .drop = drop});
   if (items.empty()) return;
   q_.finish(items);
   if (one_in(5)) q_.finish(items);  // the reply was lost
@@ -151,7 +153,7 @@ std::vector<std::string> jobs_out_of_state(ScriptQueue& queue) {
     look(key, texts(redis({"LRANGE", key, "0", "-1"})));
   for (const auto& key : {queue.keys.prioritized, queue.keys.active, queue.keys.delayed,
                           queue.keys.completed, queue.keys.failed})
-    look(key, texts(redis({"ZRANGE", key, "0", "-1"})));
+    look(key, texts(redis({"ZRANGEBYSCORE", key, "-inf", "(inf"})));
   look(queue.keys.trash, texts(redis({"SMEMBERS", queue.keys.trash})));
 
   std::vector<std::string> wrong;

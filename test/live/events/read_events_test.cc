@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "live/events/listener.h"
+#include "support/dump.h"
 #include "support/library_test.h"
 
 namespace echomq::test {
@@ -89,8 +90,7 @@ TEST_F(CustomEvent, TheLargestIsTaken) {
 // The queue is made for it, once more when it is gone meanwhile.
 TEST_F(CustomEvent, OpensTheQueue) {
   EXPECT_EQ(queue.emit_event("mine").value(), "1-0");
-  redis({"DEL", key_of(Structure::meta), key_of(Structure::events), key_of(Structure::id),
-         key_of(Structure::repeat)});
+  delete_queue(redis, name);
   EXPECT_EQ(queue.emit_event("mine").value(), "1-0");
 }
 

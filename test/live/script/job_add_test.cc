@@ -140,7 +140,7 @@ TEST_F(JobAdd, TakesAnIdBackFromTheTrash) {
   const auto finished = q.finish({{.run = q.claim(1).runs.at(0)}});
   EXPECT_EQ(second(finished), "a");
   EXPECT_EQ(statuses(q.add({{.id = "a", .data = "new"}, {.id = "a", .data = "newer"}})), "ok dup");
-  EXPECT_EQ(dump()[q.job("a")], "hash 'data=new' 'name=job' 'opts={}' 'timestamp=1800000000000'");
+  EXPECT_EQ(dump()[q.job("a")], "hash 'data=new' 'name=job' 'timestamp=1800000000000'");
   EXPECT_FALSE(dump().contains(q.job("a") + ":logs"));
   EXPECT_FALSE(dump().contains(q.job("a") + ":checkpoint"));
   // The sweep that comes too late.

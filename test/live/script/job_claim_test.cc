@@ -135,7 +135,7 @@ TEST_F(JobClaim, TakesTheGreatestBatch) {
   for (int i = 0; i < 256; ++i) jobs.push_back({.id = "j" + std::to_string(i)});
   q.add(jobs);
   EXPECT_EQ(q.claim(256).runs.size(), 256U);
-  EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 256);
+  EXPECT_EQ(q.active(), 256);
 }
 
 }  // namespace

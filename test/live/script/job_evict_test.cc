@@ -21,16 +21,30 @@ class JobEvict : public ScriptTest {
 };
 
 TEST_F(JobEvict, DeletesAllKeysOfTheJobsInTrash) {
-  add_to_trash({"a", "b"});
+  add_to_trash({"one", "two"});
   for (const char* const sub :
        {":logs", ":dependencies", ":processed", ":failed", ":unsuccessful", ":checkpoint"})
-    redis({"SET", q.job("a") + sub, "x"});
-  EXPECT_EQ(statuses(q.evict({"a", "b"})), "ok ok");
+    redis({"SET", q.job("one") + sub, "x"});
+  redis({"SADD", q.keys.subkeys, "one"});
+  EXPECT_EQ(statuses(q.evict({"one", "two"}, {"one"})), "ok ok");
   for (const auto& [key, content] : dump()) {
-    EXPECT_NE(key.substr(0, q.job("a").size()), q.job("a")) << key;
-    EXPECT_NE(key.substr(0, q.job("b").size()), q.job("b")) << key;
+    EXPECT_NE(key.substr(0, q.job("one").size()), q.job("one")) << key;
+    EXPECT_NE(key.substr(0, q.job("two").size()), q.job("two")) << key;
   }
   EXPECT_EQ(redis({"SCARD", q.keys.trash}).integer, 0);
+  EXPECT_EQ(redis({"SCARD", q.keys.subkeys}).integer, 0);
+}
+
+// The caller looked before somebody wrote the first sub-key.
+TEST_F(JobEvict, AJobWhoseSubKeysWereNotDeclaredStaysInTheTrash) {
+  add_to_trash({"one", "two"});
+  redis({"SADD", q.keys.subkeys, "one"});
+  redis({"RPUSH", q.job("one") + ":logs", "a line"});
+  EXPECT_EQ(statuses(q.evict({"one", "two"})), "moved ok");
+  EXPECT_EQ(texts(redis({"SMEMBERS", q.keys.trash})), std::vector<std::string>{"one"});
+  EXPECT_EQ(statuses(q.evict({"one"}, {"one"})), "ok");
+  for (const auto& [key, content] : dump())
+    EXPECT_EQ(key.find(q.job("one")), std::string::npos) << key;
 }
 
 // R: trash never eats a job that was added again.
@@ -58,7 +72,8 @@ TEST_F(JobEvict, ARepeatChangesNothing) {
 TEST_F(JobEvict, KeepsAgesAndCountsOfAnIdleQueue) {
   q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}});
   const auto runs = q.claim(3).runs;
-  q.finish({{.run = runs.at(0)}, {.run = runs.at(1), .completed = false}});
+  q.finish({{.run = runs.at(0)}});
+  q.finish({{.run = runs.at(1), .completed = false}});
   q.now += 5'000;
   q.finish({{.run = runs.at(2)}});
   q.now += 5'000;

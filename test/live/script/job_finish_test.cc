@@ -23,26 +23,32 @@ TEST_F(JobFinish, CompletesWithResultAndToken) {
   q.now += 2'000;
   EXPECT_EQ(statuses(q.finish({{.run = run, .value = "42", .ats = 3, .atm = 2}})), "ok");
   EXPECT_EQ(dump()[q.job("j0")],
-            "hash 'atm=2' 'ats=3' 'data={}' 'finishedOn=1800000002000' 'name=job' 'opts={}' "
+            "hash 'atm=2' 'ats=3' 'data={}' 'finishedOn=1800000002000' 'name=job' "
             "'pb=worker-1' 'processedOn=1800000002000' 'returnvalue=42' 'timestamp=1800000000000' "
             "'tok=" +
                 std::to_string(run.token) + "'");
   EXPECT_EQ(q.score(q.keys.completed, "j0"), "1800000002000");
-  EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 0);
+  EXPECT_EQ(q.active(), 0);
   EXPECT_EQ(show(redis({"XRANGE", q.keys.events, "2", "+"})),
             "[[2-0 [at 1800000002000 completed j0]]]");
 }
 
 TEST_F(JobFinish, FailsWithAReason) {
   const auto runs = claim_new(2);
-  EXPECT_EQ(statuses(q.finish({{.run = runs.at(0)},
-                               {.run = runs.at(1), .completed = false, .value = "no disk"}})),
-            "ok ok");
+  EXPECT_EQ(statuses(q.finish({{.run = runs.at(0)}})), "ok");
+  EXPECT_EQ(statuses(q.finish({{.run = runs.at(1), .completed = false, .value = "no disk"}})),
+            "ok");
   EXPECT_EQ(q.field("j1", "failedReason"), "no disk");
   EXPECT_EQ(q.field("j1", "returnvalue"), "(nil)");
   EXPECT_EQ(q.score(q.keys.failed, "j1"), "1800000000000");
   EXPECT_EQ(show(redis({"XRANGE", q.keys.events, "2", "+"})),
-            "[[2-0 [at 1800000000000 completed j0 failed j1]]]");
+            "[[2-0 [at 1800000000000 completed j0]] [3-0 [at 1800000000000 failed j1]]]");
+}
+
+TEST_F(JobFinish, AnEmptyResultTakesNoField) {
+  EXPECT_EQ(statuses(q.finish({{.run = claim_new(1).at(0), .value = ""}})), "ok");
+  EXPECT_EQ(q.field("j0", "returnvalue"), "(nil)");
+  EXPECT_EQ(q.field("j0", "atm"), "1");
 }
 
 TEST_F(JobFinish, ARepeatIsToldDoneAndChangesNothing) {
@@ -53,18 +59,31 @@ TEST_F(JobFinish, ARepeatIsToldDoneAndChangesNothing) {
   expect_unchanged("done", [&] { return q.finish({{.run = run, .completed = false}}); });
 }
 
-TEST_F(JobFinish, DropDeletesTheJobWithAllItsKeys) {
+TEST_F(JobFinish, DropDeletesTheJob) {
   const auto runs = claim_new(2);
-  redis({"RPUSH", q.job("j0") + ":logs", "a line"});
-  redis({"SADD", q.job("j0") + ":dependencies", "x"});
-  EXPECT_EQ(statuses(q.finish({{.run = runs.at(0), .drop = true},
-                               {.run = runs.at(1), .completed = false, .drop = true}})),
-            "ok ok");
+  EXPECT_EQ(statuses(q.finish({{.run = runs.at(0), .drop = true}})), "ok");
+  EXPECT_EQ(statuses(q.finish({{.run = runs.at(1), .completed = false, .drop = true}})), "ok");
   for (const auto& [key, content] : dump()) EXPECT_EQ(key.find(":j"), std::string::npos) << key;
   EXPECT_EQ(redis({"ZCARD", q.keys.completed}).integer, 0);
   EXPECT_EQ(redis({"ZCARD", q.keys.failed}).integer, 0);
   EXPECT_EQ(show(redis({"XRANGE", q.keys.events, "2", "+"})),
-            "[[2-0 [at 1800000000000 completed j0 failed j1]]]");
+            "[[2-0 [at 1800000000000 completed j0]] [3-0 [at 1800000000000 failed j1]]]");
+}
+
+// Its sub-keys are not declared, so it goes the way of the trash.
+TEST_F(JobFinish, DropOfAJobWithSubKeysLeavesThemToTheTrash) {
+  const auto runs = claim_new(2);
+  redis({"SADD", q.keys.subkeys, "j1"});
+  redis({"RPUSH", q.job("j1") + ":logs", "a line"});
+  const auto reply =
+      q.finish({{.run = runs.at(0), .drop = true}, {.run = runs.at(1), .drop = true}});
+  EXPECT_EQ(statuses(reply), "ok ok");
+  EXPECT_EQ(second(reply), "j1");
+  EXPECT_EQ(show(reply.items.at(2)), "[j1]");
+  EXPECT_FALSE(dump().contains(q.job("j0")));
+  EXPECT_EQ(show(q.read("j1")), "[]");
+  EXPECT_EQ(statuses(q.evict({"j1"}, {"j1"})), "ok");
+  for (const auto& [key, content] : dump()) EXPECT_EQ(key.find(":j"), std::string::npos) << key;
 }
 
 TEST_F(JobFinish, ARepeatOfADropIsToldGone) {
@@ -87,19 +106,22 @@ TEST_F(JobFinish, ALateFinishOfAnEarlierRunIsStale) {
   EXPECT_EQ(q.field("j0", "returnvalue"), "right");
 }
 
-TEST_F(JobFinish, AnswersPerItemWithKeysOfDifferentWidth) {
-  auto runs = claim_new(4);
-  q.finish({{.run = runs.at(1)}});
-  redis({"DEL", q.job("j2")});
-  JobRun foreign = runs.at(3);
-  foreign.token ^= 1;
-  EXPECT_EQ(statuses(q.finish({{.run = runs.at(0), .drop = true},
-                               {.run = runs.at(1)},
-                               {.run = runs.at(2), .drop = true},
-                               {.run = foreign, .drop = true},
-                               {.run = runs.at(3), .completed = false}})),
-            "ok done gone stale ok");
-  EXPECT_EQ(q.score(q.keys.failed, "j3"), "1800000000000");
+TEST_F(JobFinish, AnswersPerItem) {
+  for (const bool drop : {false, true}) {
+    auto runs = claim_new(4);
+    q.finish({{.run = runs.at(1)}});
+    redis({"DEL", q.job("j2")});
+    JobRun foreign = runs.at(3);
+    foreign.token ^= 1;
+    EXPECT_EQ(statuses(q.finish({{.run = runs.at(0), .drop = drop},
+                                 {.run = runs.at(1), .drop = drop},
+                                 {.run = runs.at(2), .drop = drop},
+                                 {.run = foreign, .drop = drop},
+                                 {.run = runs.at(3), .drop = drop}})),
+              "ok done gone stale ok");
+    delete_queue(redis, q.name());
+    q.open();
+  }
 }
 
 // B8: a hash deleted by hand while the job runs. The claim ends, and no partial hash appears.
@@ -109,7 +131,7 @@ TEST_F(JobFinish, B8_AHashDeletedByHandIsGone) {
     redis({"DEL", q.job("j0")});
     EXPECT_EQ(statuses(q.finish({{.run = run, .drop = drop}})), "gone");
     EXPECT_FALSE(dump().contains(q.job("j0")));
-    EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 0);
+    EXPECT_EQ(q.active(), 0);
     EXPECT_EQ(redis({"ZCARD", q.keys.completed}).integer, 0);
   }
 }
@@ -121,7 +143,7 @@ TEST_F(JobFinish, AKeyOfAnotherTypeInTheHashesPlaceIsGone) {
     redis({"SET", q.job("j0"), "foreign"});
     EXPECT_EQ(statuses(q.finish({{.run = run, .drop = drop}})), "gone") << "drop " << drop;
     EXPECT_EQ(show(redis({"GET", q.job("j0")})), "foreign") << "drop " << drop;
-    EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 0);
+    EXPECT_EQ(q.active(), 0);
     EXPECT_EQ(redis({"ZCARD", q.keys.completed}).integer, 0);
     redis({"DEL", q.job("j0")});
   }
@@ -164,7 +186,7 @@ TEST_F(JobFinish, RetentionIsBoundedACall) {
   redis(words);
   q.keep_completed = {.count = 10, .age_ms = 1'000};
   const auto reply = q.finish({{.run = claim_new(1).at(0)}});
-  ASSERT_EQ(reply.items.size(), 2U);
+  ASSERT_EQ(reply.items.size(), 3U);
   EXPECT_EQ(reply.items[1].items.size(), 512U);
   EXPECT_EQ(redis({"ZCARD", q.keys.completed}).integer, 2'001 - 512);
   EXPECT_EQ(redis({"SCARD", q.keys.trash}).integer, 512);

@@ -17,7 +17,7 @@ TEST_F(JobRecover, CountsTheStartAndTheCrashAndQueuesTheJobApart) {
   EXPECT_EQ(statuses(q.recover(q.peek_expired())), "ok ok");
   EXPECT_EQ(q.field("a", "stc") + q.field("a", "ats"), "11");
   EXPECT_EQ(list(q.keys.crashed), "a b");
-  EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 0);
+  EXPECT_EQ(q.active(), 0);
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
   EXPECT_EQ(show(redis({"XRANGE", q.keys.events, "2", "+"})),
             "[[2-0 [at 1800000060000 recovered a b]]]");
@@ -123,7 +123,7 @@ TEST_F(JobRecover, B8_AJobWithoutItsHashIsGone) {
   EXPECT_FALSE(dump().contains(q.job("a")));
   EXPECT_EQ(redis({"GET", q.job("b")}).text, "foreign");
   EXPECT_EQ(list(q.keys.crashed), "c");
-  EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 0);
+  EXPECT_EQ(q.active(), 0);
 }
 
 TEST_F(JobRecover, AnswersPerItem) {

@@ -67,7 +67,7 @@ TEST_F(JobRelease, AnswersPerItem) {
   EXPECT_EQ(statuses(q.release(all(runs))), "stale gone ok");
   EXPECT_EQ(list(q.keys.wait), "c");
   EXPECT_FALSE(dump().contains(q.job("b")));
-  EXPECT_EQ(redis({"ZCARD", q.keys.active}).integer, 0);
+  EXPECT_EQ(q.active(), 0);
   expect_unchanged("stale gone stale", [&] { return q.release(all(runs)); });
 }
 

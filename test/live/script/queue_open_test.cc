@@ -19,8 +19,24 @@ TEST_F(QueueOpen, MakesMetaAndTheSentinels) {
       {q.keys.meta,
        "hash 'created=1800000000000' 'event_cap=10000' 'min_revision=1' 'version=echomq:2.0.0'"},
       {q.keys.id, "string echomq:2.0.0"},
-      {q.keys.repeat, "string echomq:2.0.0"}};
+      {q.keys.repeat, "string echomq:2.0.0"},
+      {q.keys.active,
+       "zset 'echomq:2.0.0 sentinel, which no job can be named: keeps v1 out, and this set fast' "
+       "'inf'"}};
   EXPECT_EQ(difference(expected, dump()), "");
+}
+
+// Found by the server's time: packed into a flat list, the set is searched from the front.
+TEST_F(QueueOpen, ActiveIsFastFromTheFirstLeaseOn) {
+  q.open();
+  q.add({{.id = "a"}});
+  q.claim(1);
+  EXPECT_EQ(show(redis({"OBJECT", "ENCODING", q.keys.active})), "skiplist");
+  EXPECT_EQ(q.counts().items.at(2).integer, 1);
+  redis({"DEL", q.keys.active});
+  EXPECT_EQ(q.counts().items.at(2).integer, 0);
+  EXPECT_EQ(show(q.open()), "0");
+  EXPECT_EQ(show(redis({"OBJECT", "ENCODING", q.keys.active})), "skiplist");
 }
 
 TEST_F(QueueOpen, ProvesAQueueThatIsThere) {

@@ -290,7 +290,15 @@ TEST_F(Wake, StopWhenEmptyWaitsForDelayedRetriedAndForeignJobs) {
   EXPECT_TRUE(drainer.wait(20s));
 }
 
-class WakeOnAServerOfItsOwn : public OwnServerTest {};
+class WakeOnAServerOfItsOwn : public OwnServerTest {
+ protected:
+  // Calls of scripts that the server has counted.
+  long script_calls() {
+    const auto text = redis({"INFO", "commandstats"}).text;
+    const auto at = text.find("cmdstat_evalsha:calls=");
+    return at == std::string::npos ? 0 : std::stol(text.substr(at + 22));
+  }
+};
 
 TEST_F(WakeOnAServerOfItsOwn, AfterFlushallTheWorkerOpensTheQueueAnew) {
   ASSERT_TRUE(queue.open());
@@ -307,6 +315,27 @@ TEST_F(WakeOnAServerOfItsOwn, AfterFlushallTheWorkerOpensTheQueueAnew) {
       },
       10s));
   ASSERT_TRUE(queue.add("after"));
+  EXPECT_TRUE(eventually([&] { return runs.times("after") == 1; }, 10s));
+  EXPECT_TRUE(worker.status());
+}
+
+// It used to ask again at once, for as long as the server refused, and said nothing.
+TEST_F(WakeOnAServerOfItsOwn, AfterFlushallOfAFullServerTheWorkerWaitsWithoutSpinning) {
+  ASSERT_TRUE(queue.open());
+  Runs runs;
+  WorkerOptions how;
+  how.poll = 200ms;
+  Worker worker{queue, how, [&](Job<>& job) { runs.note(job.data()); }};
+  ASSERT_TRUE(queue.add("before"));
+  ASSERT_TRUE(eventually([&] { return runs.size() == 1; }));
+  redis({"CONFIG", "SET", "maxmemory", "1"});
+  redis({"FLUSHALL"});
+  ASSERT_TRUE(eventually(
+      [&] { return log.text().find("cannot be opened anew yet") != std::string::npos; }, 10s));
+  redis({"CONFIG", "RESETSTAT"});
+  EXPECT_FALSE(eventually([&] { return script_calls() > 100; }, 1s)) << "in a second";
+  redis({"CONFIG", "SET", "maxmemory", "0"});
+  ASSERT_TRUE(eventually([&] { return queue.add("after").ok(); }, 10s));
   EXPECT_TRUE(eventually([&] { return runs.times("after") == 1; }, 10s));
   EXPECT_TRUE(worker.status());
 }

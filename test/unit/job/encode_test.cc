@@ -62,7 +62,7 @@ TEST(EncodeJob, RefusesDataOverTheLimit) {
 }
 
 TEST(EncodeJob, WritesOnlyWhatDiffersFromTheDefaults) {
-  EXPECT_EQ(job::encode_job("", {}, kLimit)->opts, "{}");
+  EXPECT_EQ(job::encode_job("", {}, kLimit)->opts, "");
   EXPECT_EQ(job::encode_job("",
                             {.attempts = 3,
                              .backoff = Backoff::exponential(milliseconds(50), 0.5),

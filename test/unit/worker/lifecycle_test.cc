@@ -129,9 +129,15 @@ TEST_F(Connected, AFailedPromotionIsTriedAgainLater) {
 }
 
 TEST_F(Connected, APausedQueueIsNotClaimedInALoop) {
-  life.claimed(2, 0, /*ready=*/7, 0, true, 0);
-  life.claim_gated();
+  life.claimed(2, 0, /*ready=*/7, 0, true, 0, /*open=*/false);
   EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+}
+
+// The claim was still under way when the queue was resumed, and the wake that told so was taken.
+TEST_F(Connected, AWakeWhileAClaimIsToldThatTheQueueIsPausedIsNotLost) {
+  life.look_again();
+  life.claimed(2, 0, /*ready=*/7, 0, true, 0, /*open=*/false);
+  EXPECT_EQ(wishes(life).front(), ActionKind::claim);
 }
 
 TEST_F(Connected, ARefusedClaimIsNotRepeatedByItself) {

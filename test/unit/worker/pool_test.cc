@@ -6,9 +6,17 @@
 #include <atomic>
 #include <latch>
 #include <set>
+#include <thread>
+#include <vector>
 
 namespace echomq {
 namespace {
+
+std::vector<Task> one(Task task) {
+  std::vector<Task> tasks;
+  tasks.push_back(std::move(task));
+  return tasks;
+}
 
 TEST(Pool, RunsAsManyAtTheSameTimeAsItMay) {
   constexpr int kTasks = 4;
@@ -16,11 +24,13 @@ TEST(Pool, RunsAsManyAtTheSameTimeAsItMay) {
   std::latch all_inside(kTasks);
   std::atomic<int> passed{0};
   // Each waits for all the others: with fewer threads than tasks this would never end.
+  std::vector<Task> tasks;
   for (int i = 0; i < kTasks; ++i)
-    pool.run([&] {
+    tasks.emplace_back([&] {
       all_inside.arrive_and_wait();
       ++passed;
     });
+  pool.run(std::move(tasks));
   pool.join();
   EXPECT_EQ(passed, kTasks);
 }
@@ -29,11 +39,11 @@ TEST(Pool, ATaskBehindALongOneStillGetsAThread) {
   Pool pool(2);
   std::latch second_ran(1);
   std::atomic<bool> ok{false};
-  pool.run([&] {
+  pool.run(one([&] {
     second_ran.wait();
     ok = true;
-  });
-  pool.run([&] { second_ran.count_down(); });
+  }));
+  pool.run(one([&] { second_ran.count_down(); }));
   pool.join();
   EXPECT_TRUE(ok);
 }
@@ -43,10 +53,10 @@ TEST(Pool, NeverHasMoreThreadsThanItMay) {
   std::mutex mutex;
   std::set<std::thread::id> seen;
   for (int i = 0; i < 200; ++i)
-    pool.run([&] {
+    pool.run(one([&] {
       const std::lock_guard lock(mutex);
       seen.insert(std::this_thread::get_id());
-    });
+    }));
   pool.join();
   EXPECT_GE(seen.size(), 1U);
   EXPECT_LE(seen.size(), 2U);
@@ -56,7 +66,7 @@ TEST(Pool, JoinRunsWhatIsQueued) {
   std::atomic<int> ran{0};
   {
     Pool pool(1);
-    for (int i = 0; i < 50; ++i) pool.run([&] { ++ran; });
+    for (int i = 0; i < 50; ++i) pool.run(one([&] { ++ran; }));
   }
   EXPECT_EQ(ran, 50);
 }
