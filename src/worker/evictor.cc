@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "worker/evictor.h"
 
+#include <chrono>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,8 @@ namespace {
 // Counts are kept where jobs end, by the rule that the job or its worker has; here only ages.
 constexpr int kNoCount = -1;
 constexpr std::size_t kJobsPerCall = 128;  // with sub-keys seven keys each
+constexpr std::size_t kWorthACall = 32;
+constexpr std::chrono::milliseconds kMoment{50};  // that fewer wait for more
 
 }  // namespace
 
@@ -26,7 +29,16 @@ void Evictor::push(const wire::Reply& answer) {
   }();
   for (const auto& id : answer.items[1].items)
     backlog_.push_back({id.text, with.contains(id.text)});
-  pump();
+  pump_soon();
+}
+
+void Evictor::pump_soon() {
+  if (backlog_.size() >= kWorthACall) return pump();
+  if (backlog_.empty() || std::exchange(waiting_, true)) return;
+  queue_->client()->loop().after(kMoment, [self = shared_from_this()] {
+    self->waiting_ = false;
+    self->pump();
+  });
 }
 
 void Evictor::pump() {
@@ -72,7 +84,7 @@ void Evictor::send(std::vector<Evicted> jobs) {
                          [self = shared_from_this()](Result<wire::Reply> reply) {
                            self->in_flight_ = false;
                            if (reply) self->push(*reply);
-                           self->pump();
+                           self->pump_soon();
                          });
 }
 

@@ -33,7 +33,7 @@ void Settler::pump() {
   while (may_send()) {
     auto batch = std::make_shared<Batch>(take());
     in_flight_.push_back(batch->front().kind);
-    send(batch, monotonic_ms() + patience_);
+    send(batch, monotonic_ms());
   }
 }
 
@@ -140,28 +140,35 @@ ScriptCall Settler::release_call(const Batch& batch) const {
   return call;
 }
 
-void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds deadline) {
+void Settler::stop() {
+  if (!stopped_at_) stopped_at_ = monotonic_ms();
+}
+
+bool Settler::is_patient(milliseconds since) const {
+  return !stopped_at_ || monotonic_ms() < std::max(*stopped_at_, since) + patience_;
+}
+
+void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
   const auto kind = batch->front().kind;
   auto call = kind == Kind::retry     ? retry_call(*batch)
               : kind == Kind::release ? release_call(*batch)
                                       : finish_call(*batch);
   queue_->client()->call(std::move(call), queue_->name(), queue_->keys().meta,
-                         [self = shared_from_this(), batch, deadline](Result<wire::Reply> reply) {
-                           self->answered(batch, deadline, std::move(reply));
+                         [self = shared_from_this(), batch, since](Result<wire::Reply> reply) {
+                           self->answered(batch, since, std::move(reply));
                          });
 }
 
-void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds deadline,
+void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
                        Result<wire::Reply> reply) {
   if (!reply) {
     const auto code = reply.error().code;
     const bool again = code == ErrorCode::connection_lost || code == ErrorCode::unavailable ||
                        code == ErrorCode::timeout || code == ErrorCode::loading;
-    if (again && monotonic_ms() < deadline) {
-      if (code != ErrorCode::loading) return send(batch, deadline);
-      queue_->client()->loop().after(kNotReadyPause, [self = shared_from_this(), batch, deadline] {
-        self->send(batch, deadline);
-      });
+    if (again && is_patient(since)) {
+      if (code != ErrorCode::loading) return send(batch, since);
+      queue_->client()->loop().after(
+          kNotReadyPause, [self = shared_from_this(), batch, since] { self->send(batch, since); });
       return;
     }
     queue_->client()->log(LogLevel::error, "the end of " + std::to_string(batch->size()) +

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace echomq::inline v2 {
 
 class Settler : public std::enable_shared_from_this<Settler> {
  public:
-  // What became of it: "ok", "done", "stale", "gone", or "unknown" when no answer came in time.
+  // What became of it: "ok", "done", "stale", "gone", or "unknown" when it was given up.
   using Settled = std::function<void(const Settlement&, const std::string& status)>;
 
   Settler(std::shared_ptr<QueueCore> queue, std::string worker, std::chrono::milliseconds patience,
@@ -31,15 +32,20 @@ class Settler : public std::enable_shared_from_this<Settler> {
   void push(Settlement settlement) { backlog_.push_back(std::move(settlement)); }
   // Sends what may be sent.
   void pump();
+  // From now on, what goes unanswered for longer than the patience is given up. Until then no
+  // outage is too long: an end that is not told means a job that runs again.
+  void stop();
   [[nodiscard]] bool idle() const { return backlog_.empty() && in_flight_.empty(); }
 
  private:
   using Batch = std::vector<Settlement>;
 
   Batch take();
-  void send(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds deadline);
-  void answered(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds deadline,
+  // `since` (monotonic_ms()): when it was sent first.
+  void send(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since);
+  void answered(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since,
                 Result<wire::Reply> reply);
+  [[nodiscard]] bool is_patient(std::chrono::milliseconds since) const;
   [[nodiscard]] ScriptCall finish_call(const Batch& batch) const;
   [[nodiscard]] ScriptCall retry_call(const Batch& batch) const;
   [[nodiscard]] ScriptCall release_call(const Batch& batch) const;
@@ -48,6 +54,7 @@ class Settler : public std::enable_shared_from_this<Settler> {
   std::shared_ptr<QueueCore> queue_;
   std::string worker_;
   std::chrono::milliseconds patience_;
+  std::optional<std::chrono::milliseconds> stopped_at_{};  // by monotonic_ms()
   std::shared_ptr<Evictor> evictor_;
   Settled settled_;
   std::deque<Settlement> backlog_;

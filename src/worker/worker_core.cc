@@ -13,8 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{500};          // after an opening that the network refused
-constexpr milliseconds kPatience{10'000};    // with an end that goes unanswered, at least
+constexpr milliseconds kPause{500};  // after an opening that the network refused
+constexpr milliseconds kPatience{
+    10'000};  // of a worker that stops with ends that go unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
 
 }  // namespace
@@ -195,6 +196,7 @@ void WorkerCore::stop_now() {
     runner_->stop();
     for (const auto& job : running_) job->stop.request_stop();
     intake_->stop();
+    settler_->stop();
   }
   if (began_)
     step();

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "bench/results.h"
-#include "live/app/emq_run.h"
+#include "support/emq_run.h"
 
 namespace echomq::test {
 namespace {

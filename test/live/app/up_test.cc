@@ -7,8 +7,8 @@
 #include <string>
 
 #include "echomq/embedded.h"
-#include "live/app/emq_run.h"
 #include "support/deadline.h"
+#include "support/emq_run.h"
 
 namespace echomq::test {
 namespace {

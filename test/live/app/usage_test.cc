@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echomq/version.h"
-#include "live/app/emq_run.h"
+#include "support/emq_run.h"
 #include "support/fake_server.h"
 
 namespace echomq::test {

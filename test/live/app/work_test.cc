@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "live/app/emq_run.h"
 #include "support/deadline.h"
+#include "support/emq_run.h"
 
 namespace echomq::test {
 namespace {

@@ -118,21 +118,30 @@ TEST_F(Wake, TimekeeperThatEndsPutsTheTimerBack) {
   EXPECT_TRUE(eventually([&] { return runs.size() == 1; }, 10s));
 }
 
-// A worker that was woken and cannot take the job hands the wake on.
-TEST_F(Wake, ChainWakesEveryIdleWorker) {
-  constexpr unsigned kWorkers = 8;
+// One mark wakes one worker, which wakes the next. The bound is that of a machine that has time for
+// them, so the best of several rounds counts.
+TEST_F(Wake, ThousandJobsWakeTenIdleWorkersWithinATenthOfASecond) {
+  constexpr unsigned kWorkers = 10;
   auto own = named(name);
   Queue<> q{own, name};
   ASSERT_TRUE(q.open());
-  Gate gate;
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (unsigned i = 0; i < kWorkers; ++i)
-    workers.push_back(std::make_unique<Worker>(q, patient(), [&](Job<>&) { gate.pass(); }));
-  ASSERT_TRUE(eventually([&] { return blocked(name) == kWorkers; }));
-  add_many(1'000);
-  EXPECT_TRUE(eventually([&] { return gate.waiting() == kWorkers; }, 10s)) << gate.waiting();
-  gate.open();
-  EXPECT_TRUE(eventually([&] { return counts().completed == 1'000; }, 20s));
+  auto best = 10'000ms;
+  std::int64_t added = 0;
+  for (int round = 0; round < 5 && best > 100ms; ++round) {
+    Gate gate;
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (unsigned i = 0; i < kWorkers; ++i)
+      workers.push_back(std::make_unique<Worker>(q, patient(), [&](Job<>&) { gate.pass(); }));
+    ASSERT_TRUE(eventually([&] { return blocked(name) == kWorkers; }));
+    const auto begin = std::chrono::steady_clock::now();
+    added += static_cast<std::int64_t>(add_many(1'000).size());
+    EXPECT_TRUE(eventually([&] { return gate.waiting() == kWorkers; }, 10s)) << gate.waiting();
+    best = std::min(best, std::chrono::duration_cast<std::chrono::milliseconds>(
+                              std::chrono::steady_clock::now() - begin));
+    gate.open();
+    EXPECT_TRUE(eventually([&] { return counts().completed == added; }, 20s));
+  }
+  EXPECT_LE(best, 100ms);
 }
 
 // A worker may pop a wake while it has no slot free: it hands the wake on.

@@ -14,7 +14,7 @@
 
 #include "chaos.h"
 #include "echomq/id.h"
-#include "live/app/emq_run.h"
+#include "support/emq_run.h"
 #include "support/fleet.h"
 
 namespace echomq::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "live/app/emq_run.h"
+#include "support/emq_run.h"
 
 #include <fcntl.h>
 #include <pty.h>

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A minute where ECHOMQ_TEST_LONG=1 asks for it. The short form has each deadline that a minute
-// would pass, but for the settler's ten seconds, pass in three: that of a command, the node's lease
+// would pass pass in three: that of a command, the node's lease
 // and the jobs' leases are as short as they may be, and the pause between two attempts to connect
 // has reached its greatest by then.
 std::chrono::seconds outage_time() {

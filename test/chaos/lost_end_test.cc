@@ -86,6 +86,25 @@ TEST_F(WorkerLosesTheAnswer, OfAFinish) {
   EXPECT_EQ(info(bad).attempts_made, 1U);
 }
 
+// It was given up after ten seconds, and the job, which nobody held any more, ran again.
+TEST_F(WorkerLosesTheAnswer, OfAFinishForTwelveSeconds) {
+  Runs runs;
+  Gate gate;
+  const auto id = queue.add("x").value();
+  auto& worker = work(steady(1), [&](Job<>& job) {
+    runs.note(job.id());
+    gate.pass();
+  });
+  ASSERT_TRUE(eventually([&] { return gate.waiting() == 1; }, kResumes));
+  proxy.set({.blackhole = true});
+  gate.open();
+  last(12s);
+  proxy.pass();
+  ASSERT_TRUE(eventually([&] { return worker.stats().completed == 1; }, kResumes)) << log.text();
+  expect_done({id}, runs);
+  EXPECT_EQ(worker.stats().unknown, 0U);
+}
+
 // Nothing is kept: the second time there is no job that could tell who ended it.
 TEST_F(WorkerLosesTheAnswer, OfAFinishThatDeletesTheJob) {
   Runs runs;
@@ -201,7 +220,7 @@ TEST_F(WorkerLosesTheAnswer, OfAnEviction) {
   for (const auto loss : {Loss::answer, Loss::command}) {
     proxy.lose(loss, "job/evict", {.times = 2});
     const auto before = proxy.lost("job/evict");
-    const auto ids = add_many(12);
+    const auto ids = add_many(150);  // enough for several calls
     done += ids.size();
     ASSERT_TRUE(eventually([&] { return worker.stats().completed == done; }, kResumes))
         << log.text();

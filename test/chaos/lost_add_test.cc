@@ -83,6 +83,7 @@ TEST_F(LostAnswer, OfAnAddWhoseJobIsGoneBeforeItIsSaidAgain) {
     auto added = q.async_add("x", options);
     ASSERT_TRUE(eventually([&] { return runs.size() == before + 1; }, kResumes));
     ASSERT_TRUE(eventually([&] { return counts().active == 0; }, kResumes));
+    ASSERT_TRUE(eventually([&] { return proxy.lost("job/add") == runs.size(); }, kResumes));
     proxy.refuse(false);
     ASSERT_EQ(added.wait_for(10s), std::future_status::ready);
     const auto id = added.get();
@@ -116,6 +117,7 @@ TEST_F(LostAnswer, OfAnAddWhoseJobWasEvictedBeforeItIsSaidAgain) {
         return runs.size() == 2 && redis({"EXISTS", job_key(name, "mine")}).integer == 0;
       },
       kResumes));
+  ASSERT_TRUE(eventually([&] { return proxy.lost("job/add") == 1; }, kResumes));
   proxy.refuse(false);
   ASSERT_EQ(added.wait_for(10s), std::future_status::ready);
   EXPECT_TRUE(added.get());
