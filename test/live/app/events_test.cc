@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "live/app/emq_run.h"
 #include "support/dump.h"
+#include "support/emq_run.h"
 
 namespace echomq::test {
 namespace {

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "live/events/listener.h"
 #include "support/dump.h"
+#include "support/heard.h"
 #include "support/library_test.h"
 
 namespace echomq::test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "live/events/listener.h"
 #include "support/dump.h"
+#include "support/heard.h"
 #include "support/library_test.h"
 
 namespace echomq::test {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "live/chaos/chaos.h"
-#include "live/events/listener.h"
+#include "chaos.h"
+#include "support/heard.h"
 
 namespace echomq::test {
 namespace {
