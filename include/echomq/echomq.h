@@ -8,6 +8,7 @@
 #include "echomq/codec.h"
 #include "echomq/connection.h"
 #include "echomq/embedded.h"
+#include "echomq/events.h"
 #include "echomq/fence.h"
 #include "echomq/id.h"
 #include "echomq/job.h"

@@ -23,6 +23,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,28 @@ struct NewJob {
   JobOptions options{};
 };
 
+// How a job ended.
+struct FinishedJob {
+  JobState state = JobState::completed;  // completed or failed
+  // The job is still there and read. Otherwise its retention has removed it, or it has been given
+  // another run since, and what it left is not known any more.
+  bool kept = false;
+  std::optional<std::string> result{};  // completed and kept: what the handler returned
+  std::string failed_reason{};          // failed and kept
+};
+
+// How many entries the stream of a queue's events holds. One entry is one call of a script, which
+// may tell of up to 256 jobs.
+struct EventCap {
+  std::uint64_t entries = 10'000;  // 1..10,000,000
+  // false: about so many, a few hundred more at times, which costs the server less.
+  bool exact = false;
+};
+
+// Of a custom event; a larger payload belongs into a job or a store of its own.
+inline constexpr std::size_t kMaxEventBytes = std::size_t{8} << 10;
+
+using FinishedCallback = std::function<void(Result<FinishedJob>)>;
 using AddCallback = std::function<void(Result<std::string>)>;
 using AddResults = std::vector<Result<std::string>>;
 
@@ -78,6 +101,12 @@ class ECHOMQ_API RawQueue {
   void async_add(std::string data, const JobOptions& options, AddCallback done);
   Result<Counts> counts();
   Result<JobInfo> job(std::string_view id);
+  Result<FinishedJob> wait_until_finished(std::string_view id, std::chrono::milliseconds timeout);
+  void async_wait_until_finished(std::string_view id, std::chrono::milliseconds timeout,
+                                 FinishedCallback done);
+  Result<std::string> emit_event(std::string_view event, std::string_view payload);
+  Result<void> set_event_cap(const EventCap& cap);
+  Result<std::uint64_t> trim_events(std::uint64_t keep);
 
   // See Queue.
   Result<JobPage> jobs(JobState state, const PageOptions& options);
@@ -244,6 +273,46 @@ class Queue {
   Result<JobLogs> logs(std::string_view id, const LogOptions& options = {}) {
     return raw_.logs(id, options);
   }
+
+  // --- events
+
+  // Waits until a job has ended for good, at most for `timeout` (0 to ten years; 0 only looks), and
+  // tells how: right before, during and after its end, and when the job is removed by the very end
+  // of its run (a job that is gone already is looked for among the last 1,000 entries of events).
+  // It waits on the stream of events, with one more connection for all who wait on this queue, and
+  // asks for the job at the beginning, when events were missed, and at the end of the time. While
+  // the server is away it goes on waiting.
+  // Errors: timeout (it has not ended yet, or the server was away at that time), not_found (no such
+  // job, or it was removed and no event tells how it ended), invalid_name, invalid_argument (the
+  // timeout, or called on the I/O thread), fence, closed (the client was closed meanwhile), denied.
+  Result<FinishedJob> wait_until_finished(std::string_view id, std::chrono::milliseconds timeout) {
+    return raw_.wait_until_finished(id, timeout);
+  }
+  // The same without waiting. `done` is called exactly once, on the I/O thread or where
+  // ClientOptions::post decides; it may be called before this returns, when the input is bad. When
+  // the last handle of the queue goes it is told ErrorCode::closed.
+  void async_wait_until_finished(std::string_view id, std::chrono::milliseconds timeout,
+                                 FinishedCallback done) {
+    raw_.async_wait_until_finished(id, timeout, std::move(done));
+  }
+
+  // Writes an event of your own into the queue's stream of events; answers its id. Listeners get it
+  // as EventType::custom (echomq/events.h). `event` is 1 to 255 of [A-Za-z0-9._-] and not the name
+  // of an EventType; the payload is any bytes, at most kMaxEventBytes. Not repeated by itself: what
+  // answers timeout or connection_lost was written once or not at all. (Not called `emit`, which is
+  // a macro of Qt's.)
+  // Errors: invalid_name, too_large (nothing sent); full, fence, and those of the connection.
+  Result<std::string> emit_event(std::string_view event, std::string_view payload = {}) {
+    return raw_.emit_event(event, payload);
+  }
+  // How many entries the stream keeps from now on, whoever writes them; older ones are removed. It
+  // holds until it is set again. A queue begins with EventCap{}.
+  // Errors: invalid_argument (nothing sent); not_found (no such queue), fence, and those of the
+  // connection.
+  Result<void> set_event_cap(const EventCap& cap) { return raw_.set_event_cap(cap); }
+  // Removes all entries but the newest `keep`, exactly, now; answers how many were removed.
+  // Errors: not_found (no such queue), fence, and those of the connection.
+  Result<std::uint64_t> trim_events(std::uint64_t keep) { return raw_.trim_events(keep); }
 
   [[nodiscard]] const std::string& name() const noexcept { return raw_.name(); }
   [[nodiscard]] RawQueue& raw() noexcept { return raw_; }

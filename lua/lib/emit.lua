@@ -13,6 +13,6 @@ local function emit(stream, m, now, first, first_ids, second, second_ids)
   if #entry == 2 then return end
   local seq = redis.pcall('HINCRBY', KEYS[1], 'event_seq', 1)
   if type(seq) ~= 'number' then return end
-  redis.pcall('XADD', stream, 'MAXLEN', '~', m.event_cap, string.format('%.0f', seq) .. '-0',
+  redis.pcall('XADD', stream, 'MAXLEN', m.event_trim, m.event_cap, string.format('%.0f', seq) .. '-0',
     unpack(entry))
 end

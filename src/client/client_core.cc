@@ -243,6 +243,11 @@ bool is_not_ready(std::string_view error_reply) noexcept {
                      [&](std::string_view word) { return error_reply.starts_with(word); });
 }
 
+bool is_weather(ErrorCode code) noexcept {
+  return code == ErrorCode::unavailable || code == ErrorCode::timeout ||
+         code == ErrorCode::connection_lost || code == ErrorCode::loading;
+}
+
 void ClientCore::call(ScriptCall call, std::string_view queue, std::string_view probe,
                       Function<void(Result<wire::Reply>)> done) {
   this->call(std::move(call), queue, probe, options_.command_timeout, std::move(done));

@@ -30,6 +30,8 @@ namespace echomq::inline v2 {
 // its cluster is down or moves the slot. They arrive as ErrorCode::loading; asking again is
 // harmless.
 bool is_not_ready(std::string_view error_reply) noexcept;
+// Errors of the connection, which waiting mends.
+bool is_weather(ErrorCode code) noexcept;
 // How long to wait before asking again.
 inline constexpr std::chrono::milliseconds kNotReadyPause{50};
 

@@ -101,30 +101,35 @@ Result<Counts> QueueCore::counts() {
 Result<JobInfo> QueueCore::job(std::string_view id) {
   if (name_error_) return *name_error_;
   if (auto ok = check_any_job_id(id); !ok) return ok.error();
-  return client_->wait_for<JobInfo>([this,
-                                     id = std::string(id)](Function<void(Result<JobInfo>)> done) {
-    const auto job = job_key(name_, id);
-    auto call = ScriptCall::of<scripts::JobRead>({.meta = keys_.meta,
-                                                  .active = keys_.active,
-                                                  .delayed = keys_.delayed,
-                                                  .prioritized = keys_.prioritized,
-                                                  .completed = keys_.completed,
-                                                  .failed = keys_.failed,
-                                                  .waiting_children = keys_.waiting_children,
-                                                  .trash = keys_.trash,
-                                                  .job = job},
-                                                 {.revision = scripts::kRevision, .id = id});
-    client_->call(
-        std::move(call), name_, keys_.meta,
-        [self = shared_from_this(), id, done = std::move(done)](Result<wire::Reply> reply) mutable {
-          if (!reply) return done(self->look_error(reply.error()));
-          auto info = job::read_info(self->name_, id, *reply);
-          if (info) return done(*std::move(info));
-          done(Error{ErrorCode::not_found,
-                     "queue \"" + self->name_ + "\" has no job " + id,
-                     {{"queue", self->name_}, {"value", id}}});
-        });
-  });
+  return client_->wait_for<JobInfo>(
+      [this, id = std::string(id)](Function<void(Result<JobInfo>)> done) {
+        read_job(id, client_->options().command_timeout, std::move(done));
+      });
+}
+
+void QueueCore::read_job(const std::string& id, milliseconds timeout,
+                         Function<void(Result<JobInfo>)> done) {
+  const auto job = job_key(name_, id);
+  auto call = ScriptCall::of<scripts::JobRead>({.meta = keys_.meta,
+                                                .active = keys_.active,
+                                                .delayed = keys_.delayed,
+                                                .prioritized = keys_.prioritized,
+                                                .completed = keys_.completed,
+                                                .failed = keys_.failed,
+                                                .waiting_children = keys_.waiting_children,
+                                                .trash = keys_.trash,
+                                                .job = job},
+                                               {.revision = scripts::kRevision, .id = id});
+  client_->call(
+      std::move(call), name_, keys_.meta, timeout,
+      [self = shared_from_this(), id, done = std::move(done)](Result<wire::Reply> reply) mutable {
+        if (!reply) return done(self->look_error(reply.error()));
+        auto info = job::read_info(self->name_, id, *reply);
+        if (info) return done(*std::move(info));
+        done(Error{ErrorCode::not_found,
+                   "queue \"" + self->name_ + "\" has no job " + id,
+                   {{"queue", self->name_}, {"value", id}}});
+      });
 }
 
 Error QueueCore::look_error(const Error& error) const {

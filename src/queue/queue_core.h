@@ -19,6 +19,8 @@
 
 namespace echomq::inline v2 {
 
+class FinishWaits;
+
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
   // The core of the queue of that name (or of that bad name: it answers the error).
@@ -36,8 +38,6 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   Result<void> open();
   Result<Counts> counts();
   Result<JobInfo> job(std::string_view id);
-  // Looking makes no queue: one without a meta is not there.
-  [[nodiscard]] Error look_error(const Error& error) const;
   void add(job::EncodedJob job, AddCallback done);
   void add_all(std::vector<PendingAdd> adds);
 
@@ -45,6 +45,14 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void with_open(Function<void(Result<void>)> done);
   // (loop) A script answered that the queue is gone (obliterated, flushed): open it anew next time.
   void forget_open() { opened_ = false; }
+
+  // (loop) One job; gives up after `timeout`.
+  void read_job(const std::string& id, std::chrono::milliseconds timeout,
+                Function<void(Result<JobInfo>)> done);
+  // (loop) Who waits here for jobs to finish; nobody so far while it is empty.
+  std::shared_ptr<FinishWaits>& finish_waits() { return finish_waits_; }
+  // Looking never makes a queue: of one without a meta the scripts' error is not_found.
+  [[nodiscard]] Error look_error(const Error& error) const;
 
   // (loop) What this process holds in `active`, by id; tokens of claims that are on their way count
   // too.
@@ -83,6 +91,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::vector<Function<void(Result<void>)>> open_waiters_;
   AddBatcher batcher_;
   bool preparing_ = false;
+  std::shared_ptr<FinishWaits> finish_waits_;
   std::unordered_map<std::string, std::uint64_t> held_;
   std::multiset<std::uint64_t> claims_;
 

@@ -19,12 +19,6 @@ constexpr milliseconds kPatience{
     10'000};  // of a worker that stops with ends that go unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
 
-// Errors of the connection, which waiting mends.
-bool is_weather(ErrorCode code) {
-  return code == ErrorCode::unavailable || code == ErrorCode::timeout ||
-         code == ErrorCode::connection_lost || code == ErrorCode::loading;
-}
-
 }  // namespace
 
 // --- the beginning

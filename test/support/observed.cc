@@ -65,10 +65,15 @@ void observe(const Script& script, const wire::Reply& reply) {
   }
   const auto* const contract = contract_of(script.name);
   if (contract == nullptr || contract->statuses.empty()) return;
-  // The statuses are the answer, or the first part of it.
-  const bool parts = !reply.items.empty() && reply.items[0].kind == wire::Reply::Kind::array;
-  for (const auto& item : parts ? reply.items[0].items : reply.items)
-    seen.statuses.insert(item.text);
+  // The statuses are the answer, or the first of its parts, some of which are lists; and one word
+  // may stand for all of them.
+  const auto is_list = [](const wire::Reply& part) {
+    return part.kind == wire::Reply::Kind::array;
+  };
+  const bool parts = std::any_of(reply.items.begin(), reply.items.end(), is_list);
+  const auto& statuses = parts ? reply.items[0] : reply;
+  if (!is_list(statuses)) seen.statuses.insert(statuses.text);
+  for (const auto& item : statuses.items) seen.statuses.insert(item.text);
 }
 
 std::vector<std::string> contract_gaps() {

@@ -94,6 +94,9 @@ const std::vector<Exercise>& exercises() {
          return s.q.open();
        }},
       {"queue/counts", [](Scene& s) { return s.q.counts(); }},
+      {"queue/emit", [](Scene& s) { return s.q.emit("mine", "payload"); }},
+      {"queue/trim", [](Scene& s) { return s.q.trim(1, {.cap = "20", .trim = "="}); }},
+      {"queue/trim", [](Scene& s) { return s.q.trim(0, {.most = 1, .cap = "20"}); }},
       {"job/read", [](Scene& s) { return s.q.read("a1"); }},
       {"job/add",
        [](Scene& s) {

@@ -342,6 +342,18 @@ Reply ScriptQueue::evict(const std::vector<std::string>& ids,
   return spread_first(call(out), ids.size());
 }
 
+Reply ScriptQueue::emit(const std::string& event, const std::string& payload) {
+  return call(ScriptCall::of<scripts::QueueEmit>(
+      {.meta = keys.meta, .events = keys.events},
+      {.revision = revision, .now = now, .name = event, .payload = payload}));
+}
+
+Reply ScriptQueue::trim(std::uint64_t keep, const Trim& how) {
+  return call(ScriptCall::of<scripts::QueueTrim>(
+      {.meta = keys.meta, .events = keys.events},
+      {.revision = revision, .keep = keep, .most = how.most, .cap = how.cap, .trim = how.trim}));
+}
+
 std::vector<Seen> ScriptQueue::peek_due(std::size_t limit) {
   return pairs(redis_({"ZRANGEBYSCORE", keys.delayed, "-inf", std::to_string(now), "WITHSCORES",
                        "LIMIT", "0", std::to_string(limit)}));

@@ -127,6 +127,12 @@ struct Retention {
   std::int64_t age_ms = 0;  // 0: no limit
 };
 
+struct Trim {
+  std::uint64_t most = 1'000;
+  std::string cap{};  // set once nothing is left over
+  std::string trim = "~";
+};
+
 // The commands of calls, each as it may be sent again to another server (EVAL with the source).
 using Journal = std::vector<std::string>;
 
@@ -161,6 +167,8 @@ class ScriptQueue {
   Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
   Reply priorities(unsigned from = 0, unsigned limit = 256);
   Reply pause(bool paused);
+  Reply emit(const std::string& event, const std::string& payload = {});
+  Reply trim(std::uint64_t keep, const Trim& how = {});
 
   // What peeks read before they act: the due jobs, the expired leases, the trash.
   std::vector<Seen> peek_due(std::size_t limit = 256);

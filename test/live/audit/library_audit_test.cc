@@ -54,6 +54,10 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
       ASSERT_TRUE(queue.add(std::to_string(i), options).ok());
     }
     EXPECT_FALSE(queue.add("again", {.id = "custom-0"}).ok());
+    const QueueEvents listener(queue, {.from = EventPlace::beginning()}, [](const Event&) {});
+    EXPECT_TRUE(queue.emit_event("noon").ok());
+    EXPECT_TRUE(queue.set_event_cap({.entries = 30}).ok());
+    EXPECT_FALSE(queue.wait_until_finished("nobody", 1s).ok());
     std::atomic<int> runs{0};
     Worker worker(
         queue,
@@ -82,7 +86,8 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
         &scripts::JobRemove::script,       &scripts::JobUpdate::script,
         &scripts::JobLog::script,          &scripts::JobReadLogs::script,
         &scripts::QueuePage::script,       &scripts::QueueLine::script,
-        &scripts::QueuePriorities::script, &scripts::QueuePause::script})
+        &scripts::QueuePriorities::script, &scripts::QueuePause::script,
+        &scripts::QueueEmit::script,       &scripts::QueueTrim::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 

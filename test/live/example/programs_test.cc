@@ -102,6 +102,10 @@ TEST_F(ExampleTest, AsyncAdd) {
   expect_twice("async_add", "1000 added by callback, 10 by future, 1010 worked");
 }
 
+TEST_F(ExampleTest, Events) {
+  expect_twice("events", "kitchen closed until tomorrow; cake: completed, not kept");
+}
+
 TEST_F(ExampleTest, AsioLoop) {
   for (int time = 0; time < 2; ++time) {
     const auto ran = run("asio_loop");

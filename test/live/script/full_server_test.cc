@@ -49,6 +49,17 @@ TEST_F(FullServer, RefusesAnAddAndChangesNothing) {
   EXPECT_EQ(statuses(q.add({{.id = "n"}}, {.number = 1'000})), "ok");
 }
 
+TEST_F(FullServer, RefusesACustomEventAndChangesNothing) {
+  ScriptQueue q(redis, unique_queue("full"));
+  Scene scene(q);
+  fill();
+  const auto before = dump_queue(redis, q.name());
+  EXPECT_EQ(statuses(q.emit("mine")), "EMQFULL the server is at its maxmemory limit");
+  EXPECT_EQ(difference(before, dump_queue(redis, q.name())), "");
+  relieve();
+  EXPECT_FALSE(q.emit("mine").is_error());
+}
+
 TEST_F(FullServer, AnswersTheRepeatOfAnAppliedFlush) {
   ScriptQueue q(redis, unique_queue("full"));
   q.open();
@@ -69,7 +80,7 @@ TEST_F(FullServer, MakesNoQueue) {
 
 TEST_F(FullServer, EverythingButAddsGoesOnAsEver) {
   for (const auto& exercise : exercises()) {
-    if (exercise.script == "job/add") continue;
+    if (exercise.script == "job/add" || exercise.script == "queue/emit") continue;
     ScriptQueue q(redis, unique_queue("full"));
     ScriptQueue roomy(redis, unique_queue("full"));
     Scene scene(q);

@@ -77,6 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Decorations, AStreamOrMarkerOfAForeignTypeTearsNothing) {
   auto redis = shared_server().connect();
   for (const auto& exercise : exercises()) {
+    // Whose transition is of the stream itself.
+    if (exercise.script == "queue/emit" || exercise.script == "queue/trim") continue;
     ScriptQueue q(redis, unique_queue("type"));
     Scene scene(q);
     for (const auto& key : {q.keys.events, q.keys.marker}) {

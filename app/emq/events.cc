@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// emq events: what has happened to the jobs of a queue, and with --follow what happens.
+#include "echomq/events.h"
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "argument.h"
+#include "echomq/keyspace.h"
+#include "echomq/signals.h"
+#include "moment.h"
+#include "session.h"
+
+namespace emq {
+namespace {
+
+using echomq::Event;
+using echomq::EventPlace;
+using echomq::EventType;
+using std::chrono::milliseconds;
+
+// For people a long payload is cut here; --json has all of it.
+constexpr std::size_t kShownPayload = 200;
+constexpr milliseconds kLook{100};  // how often it is asked whether the listener has stopped
+
+struct EventsOptions {
+  std::string queue;
+  std::string from;
+  bool follow = false;
+};
+
+Json to_json(const Event& event) {
+  Json out{{"id", event.id}, {"event", echomq::name(event.type)}};
+  if (event.type == EventType::gap) {
+    out["missed"] = event.missed == 0 ? Json(nullptr) : Json(event.missed);
+    return out;
+  }
+  out["at_ms"] = event.at_ms;
+  if (!event.job.empty()) out["job"] = to_utf8(event.job);
+  if (event.type == EventType::custom || event.type == EventType::other)
+    out["name"] = to_utf8(event.name);
+  if (event.type == EventType::custom) put_bytes(out, "payload", event.payload);
+  return out;
+}
+
+Style colour_of(EventType type) {
+  switch (type) {
+    case EventType::completed: return Style::green;
+    case EventType::failed: return Style::red;
+    case EventType::gap: return Style::yellow;
+    default: return Style::plain;
+  }
+}
+
+std::string line_of(const Event& event) {
+  if (event.type == EventType::gap)
+    return paint(Style::yellow,
+                 event.missed == 0 ? std::string("(events were missed, the numbering began anew)")
+                                   : fmt::format("({} entries were missed)",
+                                                 grouped(static_cast<std::int64_t>(event.missed))),
+                 stdout);
+  auto what = event.job;
+  if (event.type == EventType::custom) {
+    what = event.name;
+    if (!event.payload.empty()) what += ' ' + event.payload.substr(0, kShownPayload);
+    if (event.payload.size() > kShownPayload)
+      what += fmt::format(" ... ({} bytes)", event.payload.size());
+  }
+  const auto& word = event.type == EventType::other ? event.name : std::string(name(event.type));
+  std::string text;
+  for (const char c : printable(what)) text += c == '\n' ? ' ' : c;
+  return fmt::format("{}  {} {}", utc(event.at_ms),
+                     paint(colour_of(event.type), fmt::format("{:<10}", printable(word)), stdout),
+                     text);
+}
+
+void show(const Event& event, const Session& session) {
+  if (session.json)
+    print_json(to_json(event));
+  else
+    put(stdout, line_of(event) + "\n");
+}
+
+// Until a signal comes, the listener stops, or nobody reads any more.
+Exit follow(const echomq::RawQueue& queue, const EventPlace& from, const Session& session) {
+  const echomq::Signals stop{SIGTERM, SIGINT};
+  const echomq::QueueEvents events{queue, {.from = from}, [&session](const Event& event) {
+                                     show(event, session);
+                                     std::fflush(stdout);
+                                   }};
+  while (!stop.wait(1, kLook)) {
+    if (const auto status = events.status(); !status) return session.fail(status.error());
+    if (std::ferror(stdout) != 0) break;
+  }
+  return Exit::ok;
+}
+
+Exit list(const echomq::RawQueue& queue, EventPlace from, const Session& session) {
+  while (true) {
+    const auto page = echomq::read_events(queue, from);
+    if (!page) return session.fail(page.error());
+    for (const auto& event : page->events) show(event, session);
+    if (!page->more) return Exit::ok;
+    from = EventPlace::after(page->next);
+  }
+}
+
+EventPlace place_of(const EventsOptions& typed) {
+  if (typed.from == "now" || (typed.from.empty() && typed.follow)) return EventPlace::now();
+  if (typed.from == "beginning" || typed.from.empty()) return EventPlace::beginning();
+  return EventPlace::after(typed.from);
+}
+
+Exit events(const EventsOptions& typed, const Session& session) {
+  if (const auto name = echomq::queue_name(typed.queue); !name) return session.fail(name.error());
+  auto client = session.connect("emq-events");
+  if (!client) return session.fail(client.error());
+  const echomq::RawQueue queue{*client, typed.queue};
+  const auto from = place_of(typed);
+  return typed.follow ? follow(queue, from, session) : list(queue, from, session);
+}
+
+}  // namespace
+
+void declare_events(CLI::App& app, Session& session) {
+  auto* verb = session.declare(
+      app, "events", "Show what happened to the jobs of a queue, one line for each job and step",
+      "  emq events mail\n"
+      "  emq events mail --follow --json | jq -r 'select(.event == \"failed\") | .job'\n"
+      "  emq events mail --from 1234-0\n"
+      "The server keeps about the last 10000 entries, each with up to 256 events. What was removed "
+      "since --from is told in a line of its own. Times are UTC by the server's clock.\n");
+  auto typed = std::make_shared<EventsOptions>();
+  verb->add_option("QUEUE", typed->queue, "The queue")->required();
+  verb->add_option("--from", typed->from,
+                   "beginning (what is kept), now, or the id of an event: after that one. Default: "
+                   "beginning, with --follow now")
+      ->type_name("PLACE");
+  verb->add_flag("--follow", typed->follow,
+                 "Go on until Ctrl-C or SIGTERM; a queue that is not there yet is waited for");
+  session.declare_server(*verb);
+  session.declare_json(
+      *verb,
+      "A line {\"id\",\"event\",\"at_ms\",\"job\",\"name\",\"payload\",\"missed\"} "
+      "for each event, as far as they apply");
+  verb->callback(
+      [typed, &session] { session.run = [typed, &session] { return events(*typed, session); }; });
+}
+
+}  // namespace emq
