@@ -36,6 +36,7 @@ void close_both(const std::array<int, 2>& ends) {
 int spawn(pid_t& pid, const std::vector<std::string>& words, int in, int out) {
   std::vector<std::string> copies = words;
   std::vector<char*> argv;
+  argv.reserve(copies.size() + 1);
   for (auto& word : copies) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
