@@ -2,6 +2,7 @@
 #include "support/folder.h"
 
 #include <unistd.h>
+#include <sstream>
 
 #include <filesystem>
 #include <fstream>
@@ -22,7 +23,10 @@ Folder::~Folder() {
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // Not by an iterator, which throws when the file is of a process that ends meanwhile.
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 }  // namespace echomq::test
