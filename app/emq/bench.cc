@@ -22,7 +22,6 @@ namespace emq {
 namespace {
 
 namespace fs = std::filesystem;
-using echomq::Error;
 using echomq::ErrorCode;
 using echomq::Result;
 

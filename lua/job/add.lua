@@ -6,7 +6,7 @@
 -- opts>:<name><opts>`.
 -- KEYS    meta producers wait prioritized crashed delayed marker events trash subkeys
 -- ITEM KEYS job
--- MORE KEYS logs dependencies processed failed unsuccessful checkpoint
+-- MORE KEYS logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now lane grant flush count shapes
 -- ITEM ARGV id data
 -- RETURNS one status for each job, or one `ok` for all
@@ -14,7 +14,7 @@
 -- ERRORS  EMQFENCE EMQFULL EMQARG
 -- EMITS   added delayed
 -- COST    O(batch): one HSET a job, about ten calls a batch
--- USES    fence full lanes places emit
+-- USES    fence full lanes places timers emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[6])
@@ -99,8 +99,7 @@ local first =
   redis.pcall('HSET', KEYS[2], ARGV[3], ARGV[4] .. ':' .. ARGV[5] .. ':' .. table.concat(letter_of))
 if refused(first) then return refused(first) end
 
-local lanes, timers, added, delayed = new_lanes(), {}, {}, {}
-local seq, earliest = 0, nil
+local lanes, timers, added, seq = new_lanes(), new_timers(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
 local k, n, waiting = 11, 0, 0
 for _, run in ipairs(runs) do
@@ -136,11 +135,7 @@ for _, run in ipairs(runs) do
         end
         if delay ~= '0' then
           redis.call('HSET', KEYS[k], 'delay', delay)
-          local due = tonumber(now) + tonumber(delay)
-          if not earliest or due < earliest then earliest = due end
-          timers[#timers + 1] = string.format('%.0f', due)
-          timers[#timers + 1] = id
-          delayed[#delayed + 1] = id
+          wait_until(timers, id, tonumber(now) + tonumber(delay))
         else
           sort_into(lanes, id, place, nil, lifo)
           waiting = #lanes.back
@@ -150,9 +145,8 @@ for _, run in ipairs(runs) do
     k = k + width
   end
 end
-if #timers > 0 then redis.call('ZADD', KEYS[6], unpack(timers)) end
+put_timers(timers, KEYS[6], KEYS[7])
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
-if earliest then redis.pcall('ZADD', KEYS[7], 'LT', string.format('%.0f', earliest), '1') end
-emit(KEYS[8], m, now, 'added', added, 'delayed', delayed)
+emit(KEYS[8], m, now, 'added', added, 'delayed', timers.ids)
 if any_refused then return statuses end
 return 'ok'

@@ -28,8 +28,9 @@ local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 7, #KEYS)) == c
 local has_more = {}
 if drop then
   for _, id in ipairs(with_subkeys(KEYS[5], ids)) do has_more[id] = true end
+else
+  redis.call('SCARD', KEYS[5])
 end
-redis.call('SCARD', KEYS[5])
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')

@@ -9,7 +9,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   promoted
 -- COST    O(batch log N): two calls a job, about ten a batch
--- USES    fence lanes places emit
+-- USES    fence lanes places end_delay emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -42,14 +42,8 @@ local seq = 0
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
 for i = 1, count do
   if statuses[i] == 'ok' then
-    local place = jobs[i][2]
-    if not place and jobs[i][5] then
-      place = place_of(jobs[i][5], seq)
-      seq = seq + 1
-      redis.call('HSET', KEYS[7 + i], 'delay', '0', 'place', place)
-    else
-      redis.call('HSET', KEYS[7 + i], 'delay', '0')
-    end
+    local place
+    place, seq = end_delay(KEYS[7 + i], jobs[i][2], jobs[i][5], seq)
     sort_into(lanes, ids[i], place, jobs[i][3], jobs[i][4])
     promoted[#promoted + 1] = ids[i]
   end

@@ -9,7 +9,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   promoted delayed
 -- COST    O(batch log N): two calls a job, about twelve a batch
--- USES    fence lanes places emit
+-- USES    fence lanes places end_delay timers emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -43,33 +43,21 @@ end
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '', unpack(leave))
-local lanes, promoted, delayed, timers = new_lanes(), {}, {}, {}
-local seq, earliest = 0, nil
+local lanes, timers, promoted, seq = new_lanes(), new_timers(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
 for i = 1, count do
   local delay = ARGV[3 + 2 * i]
   if statuses[i] == 'ok' and delay == '0' then
-    local place = jobs[i][2]
-    if not place and jobs[i][5] then
-      place = place_of(jobs[i][5], seq)
-      seq = seq + 1
-      redis.call('HSET', KEYS[8 + i], 'delay', '0', 'place', place)
-    else
-      redis.call('HSET', KEYS[8 + i], 'delay', '0')
-    end
+    local place
+    place, seq = end_delay(KEYS[8 + i], jobs[i][2], jobs[i][5], seq)
     sort_into(lanes, ids[i], place, jobs[i][3], jobs[i][4])
     promoted[#promoted + 1] = ids[i]
   elseif statuses[i] == 'ok' then
     redis.call('HSET', KEYS[8 + i], 'delay', delay)
-    local due = tonumber(now) + tonumber(delay)
-    if not earliest or due < earliest then earliest = due end
-    timers[#timers + 1] = string.format('%.0f', due)
-    timers[#timers + 1] = ids[i]
-    delayed[#delayed + 1] = ids[i]
+    wait_until(timers, ids[i], tonumber(now) + tonumber(delay))
   end
 end
-if #timers > 0 then redis.call('ZADD', KEYS[2], unpack(timers)) end
+put_timers(timers, KEYS[2], KEYS[7])
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
-if earliest then redis.pcall('ZADD', KEYS[7], 'LT', string.format('%.0f', earliest), '1') end
-emit(KEYS[8], m, now, 'promoted', promoted, 'delayed', delayed)
+emit(KEYS[8], m, now, 'promoted', promoted, 'delayed', timers.ids)
 return statuses

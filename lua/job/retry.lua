@@ -8,7 +8,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   retried delayed
 -- COST    O(batch log N): two calls a job, about ten a batch
--- USES    fence held lanes emit
+-- USES    fence held lanes timers emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -36,8 +36,7 @@ for i = 1, count do
 end
 
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
-local lanes, timers, retried, delayed = new_lanes(), {}, {}, {}
-local earliest
+local lanes, timers, retried = new_lanes(), new_timers(), {}
 for i = 1, count do
   if statuses[i] == 'ok' then
     local a = 3 + (i - 1) * 8
@@ -46,18 +45,13 @@ for i = 1, count do
       ARGV[a + 6], 'atm', ARGV[a + 7], 'pb', ARGV[a + 8], 'delay', ARGV[a + 3])
     retried[#retried + 1] = ids[i]
     if delay > 0 then
-      local due = tonumber(now) + delay
-      if not earliest or due < earliest then earliest = due end
-      timers[#timers + 1] = string.format('%.0f', due)
-      timers[#timers + 1] = ids[i]
-      delayed[#delayed + 1] = ids[i]
+      wait_until(timers, ids[i], tonumber(now) + delay)
     else
       sort_into(lanes, ids[i], jobs[i][2], jobs[i][3], jobs[i][4])
     end
   end
 end
-if #timers > 0 then redis.call('ZADD', KEYS[6], unpack(timers)) end
+put_timers(timers, KEYS[6], KEYS[7])
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
-if earliest then redis.pcall('ZADD', KEYS[7], 'LT', string.format('%.0f', earliest), '1') end
-emit(KEYS[8], m, now, 'retried', retried, 'delayed', delayed)
+emit(KEYS[8], m, now, 'retried', retried, 'delayed', timers.ids)
 return statuses

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "client/client_core.h"
 #include "echomq/keyspace.h"
 #include "echomq/options.h"
@@ -20,32 +21,28 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kLeastBuffer = std::size_t{1} << 20;
 
-Error bad(const char* option, const std::string& value, const char* expected) {
-  return {ErrorCode::invalid_argument,
-          std::string(option) + " is " + value + "; expected " + expected,
-          {{"option", option}, {"value", value}, {"expected", expected}}};
-}
-
 Result<void> check(const ClientOptions& options) {
   if (options.connect_timeout < milliseconds(1))
-    return bad("connect_timeout", std::to_string(options.connect_timeout.count()),
-               "1 millisecond or more");
+    return bad_option("connect_timeout", std::to_string(options.connect_timeout.count()),
+                      "1 millisecond or more");
   if (options.command_timeout < milliseconds(1))
-    return bad("command_timeout", std::to_string(options.command_timeout.count()),
-               "1 millisecond or more");
+    return bad_option("command_timeout", std::to_string(options.command_timeout.count()),
+                      "1 millisecond or more");
   if (options.data_limit > kMaxDataBytes)
-    return bad("data_limit", std::to_string(options.data_limit), "at most 67108864 (64 MiB)");
+    return bad_option("data_limit", std::to_string(options.data_limit),
+                      "at most 67108864 (64 MiB)");
   if (options.buffer_limit < kLeastBuffer)
-    return bad("buffer_limit", std::to_string(options.buffer_limit), "1048576 (1 MiB) or more");
+    return bad_option("buffer_limit", std::to_string(options.buffer_limit),
+                      "1048576 (1 MiB) or more");
   if (options.node && *options.node > 1'023)
-    return bad("node", std::to_string(*options.node), "0 to 1023");
+    return bad_option("node", std::to_string(*options.node), "0 to 1023");
   if (options.node_lease < milliseconds(3'000))
-    return bad("node_lease", std::to_string(options.node_lease.count()),
-               "3,000 milliseconds or more");
+    return bad_option("node_lease", std::to_string(options.node_lease.count()),
+                      "3,000 milliseconds or more");
   const bool plain = std::all_of(options.name.begin(), options.name.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == ':' || c == '-';
   });
-  if (!plain) return bad("name", "\"" + options.name + "\"", "letters, digits and . _ : -");
+  if (!plain) return bad_option("name", "\"" + options.name + "\"", "letters, digits and . _ : -");
   return {};
 }
 
@@ -67,8 +64,7 @@ Result<std::string> Client::mint_id() {
         if (!renewed) return done(renewed.error());
         const auto id = core->node_lease().mint(core->now_ms());
         if (id) return done(std::to_string(*id));
-        done(Error{
-            ErrorCode::nodes_exhausted, "the node id allows no further id, not even renewed", {}});
+        done(NodeHolder::allows_no_more());
       });
     });
   });

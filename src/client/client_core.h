@@ -128,8 +128,8 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::atomic<std::size_t> buffered_{0};
 
   mutable std::mutex mutex_;  // guards version_, run_id_, by_name_
-  std::string version_ = "unknown";
-  std::string run_id_ = "unknown";
+  std::string version_ = wire::kUnknown;
+  std::string run_id_ = wire::kUnknown;
   std::map<std::string, std::weak_ptr<void>, std::less<>> by_name_;
 
   ServerClock clock_;

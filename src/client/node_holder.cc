@@ -60,6 +60,10 @@ void NodeHolder::with_more(Function<void(Result<void>)> done) {
   if (waiters_.size() == 1) acquire();
 }
 
+Error NodeHolder::allows_no_more() {
+  return {ErrorCode::nodes_exhausted, "the node id allows no further id, not even renewed", {}};
+}
+
 void NodeHolder::renew() {
   if (!lease_.held()) return;
   offer({lease_.node()}, [this](Result<bool> kept) {

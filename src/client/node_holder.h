@@ -26,6 +26,8 @@ class NodeHolder {
   void with(Function<void(Result<void>)> done);
   // The grant allows no further id: calls back after a renewal, never from inside.
   void with_more(Function<void(Result<void>)> done);
+  // The error of one that allows no further id after that either.
+  static Error allows_no_more();
   // A sign of life.
   void renew();
   // Gives the id back, with the last millisecond minted for as the next holder's floor.

@@ -163,7 +163,7 @@ void FinishWaits::answer(const WaiterPtr& waiter, Result<FinishedJob> result) {
 
 void FinishWaits::open_reader() {
   reader_ = std::make_shared<EventReader>(
-      client_, name_, Cursor::at(EventPlace::now()).value(), kWaitPoll,
+      client_, name_, EventCursor::at(EventPlace::now()).value(), kWaitPoll,
       EventReader::Hooks{.placed = weak_call(*this, &FinishWaits::placed),
                          .read =
                              [weak = weak_from_this()](const std::vector<Event>& events) {

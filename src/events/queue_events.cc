@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "base/weak_call.h"
 #include "echomq/events.h"
 #include "events/delivery.h"
@@ -15,16 +16,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Result<Cursor> checked(const QueueCore& queue, const QueueEventsOptions& options) {
+Result<EventCursor> checked(const QueueCore& queue, const QueueEventsOptions& options) {
   if (queue.name_error()) return *queue.name_error();
-  if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000)) {
-    const auto value = std::to_string(options.poll.count());
-    constexpr const char* kExpected = "100 to 60,000 milliseconds";
-    return Error{ErrorCode::invalid_argument,
-                 "poll is " + value + "; expected " + kExpected,
-                 {{"option", "poll"}, {"value", value}, {"expected", kExpected}}};
-  }
-  return Cursor::at(options.from);
+  if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000))
+    return bad_option("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
+  return EventCursor::at(options.from);
 }
 
 }  // namespace
@@ -37,7 +33,7 @@ class QueueEventsCore : public std::enable_shared_from_this<QueueEventsCore> {
       : client_(std::move(client)), delivery_(std::move(callback)) {}
 
   // Once, before anyone else knows this core.
-  void start(const std::string& queue, Result<Cursor> cursor, milliseconds poll) {
+  void start(const std::string& queue, Result<EventCursor> cursor, milliseconds poll) {
     if (!cursor) return stop_for(cursor.error());
     reader_ = std::make_shared<EventReader>(
         client_, queue, *std::move(cursor), poll,

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "echomq/events.h"
-#include "events/cursor.h"
+#include "events/event_cursor.h"
 #include "events/stream_look.h"
 #include "queue/queue_core.h"
 
@@ -15,13 +16,13 @@ constexpr std::size_t kMostOfPage = 1'000;
 
 struct PageReader : std::enable_shared_from_this<PageReader> {
   std::shared_ptr<QueueCore> queue;
-  Cursor cursor;
+  EventCursor cursor;
   std::size_t entries;
   Function<void(Result<EventPage>)> done;
   std::uint64_t last = 0;
   EventPage page{};
 
-  PageReader(std::shared_ptr<QueueCore> of, Cursor from, std::size_t most,
+  PageReader(std::shared_ptr<QueueCore> of, EventCursor from, std::size_t most,
              Function<void(Result<EventPage>)> then)
       : queue(std::move(of)), cursor(std::move(from)), entries(most), done(std::move(then)) {}
 
@@ -35,10 +36,7 @@ struct PageReader : std::enable_shared_from_this<PageReader> {
     if (!reply) return done(reply.error());
     const auto look = read_look(*reply, queue->name(), queue->keys().meta);
     if (!look) return done(look.error());
-    if (!look->exists)
-      return done(Error{ErrorCode::not_found,
-                        "there is no queue \"" + queue->name() + "\" on this server",
-                        {{"queue", queue->name()}}});
+    if (!look->exists) return done(no_such_queue(queue->name()));
     last = look->last;
     page.events = cursor.counted(last);
     queue->client()->command(
@@ -64,11 +62,8 @@ Result<EventPage> read_events(const RawQueue& queue, const EventPlace& from, std
   const auto& core = queue.core();
   if (core->name_error()) return *core->name_error();
   if (entries < 1 || entries > kMostOfPage)
-    return Error{
-        ErrorCode::invalid_argument,
-        "entries is " + std::to_string(entries) + "; expected 1 to 1,000",
-        {{"option", "entries"}, {"value", std::to_string(entries)}, {"expected", "1 to 1,000"}}};
-  auto cursor = Cursor::at(from);
+    return bad_option("entries", std::to_string(entries), "1 to 1,000");
+  auto cursor = EventCursor::at(from);
   if (!cursor) return cursor.error();
   return core->client()->wait_for<EventPage>(
       [core, cursor = *std::move(cursor), entries](Function<void(Result<EventPage>)> done) mutable {

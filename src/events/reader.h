@@ -19,7 +19,7 @@
 
 #include "client/client_core.h"
 #include "echomq/events.h"
-#include "events/cursor.h"
+#include "events/event_cursor.h"
 #include "queue/queue_keys.h"
 #include "wire/connection.h"
 #include "wire/loop.h"
@@ -40,7 +40,7 @@ class EventReader : public std::enable_shared_from_this<EventReader> {
   };
 
   // No QueueCore, which may own the reader.
-  EventReader(std::shared_ptr<ClientCore> client, const std::string& queue, Cursor cursor,
+  EventReader(std::shared_ptr<ClientCore> client, const std::string& queue, EventCursor cursor,
               std::chrono::milliseconds poll, Hooks hooks)
       : client_(std::move(client)),
         queue_(queue),
@@ -55,7 +55,7 @@ class EventReader : public std::enable_shared_from_this<EventReader> {
   void go_on() { read(/*wait=*/true); }
   // Whether it has its place and has not lost the connection since.
   [[nodiscard]] bool placed() const { return placed_; }
-  [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+  [[nodiscard]] const EventCursor& cursor() const { return cursor_; }
 
  private:
   void look();
@@ -69,7 +69,7 @@ class EventReader : public std::enable_shared_from_this<EventReader> {
   std::shared_ptr<ClientCore> client_;
   std::string queue_;
   QueueKeys keys_;
-  Cursor cursor_;
+  EventCursor cursor_;
   std::chrono::milliseconds poll_;
   Hooks hooks_;
   std::shared_ptr<wire::Connection> lane_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "echomq/events.h"
 #include "echomq_scripts.h"
 #include "events/entry.h"
 #include "events/position.h"
+#include "protocol/refusal.h"
 #include "protocol/registry.h"
 #include "queue/queue_core.h"
 #include "wire/reply_form.h"
@@ -70,9 +72,7 @@ struct Emit : std::enable_shared_from_this<Emit> {
 
   void answered(const Result<wire::Reply>& reply) {
     if (reply) return done(Position{static_cast<std::uint64_t>(reply->integer), 0}.id());
-    const auto* found = reply.error().field("found");
-    if (reply.error().code != ErrorCode::fence || !found || *found != "nothing" ||
-        std::exchange(reopened, true))
+    if (!protocol::is_absent(reply.error()) || std::exchange(reopened, true))
       return done(reply.error());
     queue->forget_open();
     open();
@@ -134,11 +134,7 @@ Result<std::string> RawQueue::emit_event(std::string_view event, std::string_vie
 
 Result<void> RawQueue::set_event_cap(const EventCap& cap) {
   if (cap.entries < 1 || cap.entries > kMostCap)
-    return Error{ErrorCode::invalid_argument,
-                 "entries is " + std::to_string(cap.entries) + "; expected 1 to 10,000,000",
-                 {{"option", "entries"},
-                  {"value", std::to_string(cap.entries)},
-                  {"expected", "1 to 10,000,000"}}};
+    return bad_option("entries", std::to_string(cap.entries), "1 to 10,000,000");
   const auto trimmed = trim_to(core_, cap.entries, cap);
   if (!trimmed) return trimmed.error();
   return {};

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "base/number.h"
 #include "echomq/keyspace.h"
 
@@ -23,47 +24,44 @@ std::string number(double value) {
   return {out.data(), end};
 }
 
-Error bad(std::string option, const std::string& value, const std::string& expected) {
-  return {ErrorCode::invalid_argument,
-          option + " is " + value + "; expected " + expected,
-          {{"option", option}, {"value", value}, {"expected", expected}}};
-}
-
 Result<void> check_keep(const std::string& option, const std::optional<Keep>& keep) {
   if (keep && (keep->age.count() < 0 || keep->age > kMaxKeepAge))
-    return bad(option + ".age", std::to_string(keep->age.count()),
-               "seconds, 0 (no limit) to a hundred years");
+    return bad_option(option + ".age", std::to_string(keep->age.count()),
+                      "seconds, 0 (no limit) to a hundred years");
   return {};
 }
 
 Result<void> check_backoff(const Backoff& backoff) {
   if (backoff.delay.count() < 0 || backoff.delay > kMaxDelay)
-    return bad("backoff.delay", std::to_string(backoff.delay.count()),
-               "milliseconds, 0 to ten years");
+    return bad_option("backoff.delay", std::to_string(backoff.delay.count()),
+                      "milliseconds, 0 to ten years");
   if (!(backoff.jitter >= 0.0 && backoff.jitter <= 1.0))
-    return bad("backoff.jitter", number(backoff.jitter), "a share from 0 to 1");
+    return bad_option("backoff.jitter", number(backoff.jitter), "a share from 0 to 1");
   if (backoff.kind == Backoff::Kind::none && backoff.delay.count() != 0)
-    return bad("backoff.delay", std::to_string(backoff.delay.count()),
-               "0 where backoff.kind is none; use Backoff::fixed or Backoff::exponential");
+    return bad_option("backoff.delay", std::to_string(backoff.delay.count()),
+                      "0 where backoff.kind is none; use Backoff::fixed or Backoff::exponential");
   if (backoff.kind == Backoff::Kind::none && backoff.jitter != 0.0)
-    return bad("backoff.jitter", number(backoff.jitter), "0 where backoff.kind is none");
+    return bad_option("backoff.jitter", number(backoff.jitter), "0 where backoff.kind is none");
   return {};
 }
 
 Result<void> check(const JobOptions& options) {
   if (options.attempts < 1 || options.attempts > kMaxAttempts)
-    return bad("attempts", std::to_string(options.attempts),
-               "1 to " + std::to_string(kMaxAttempts));
+    return bad_option("attempts", std::to_string(options.attempts),
+                      "1 to " + std::to_string(kMaxAttempts));
   if (options.delay.count() < 0 || options.delay > kMaxDelay)
-    return bad("delay", std::to_string(options.delay.count()), "milliseconds, 0 to ten years");
+    return bad_option("delay", std::to_string(options.delay.count()),
+                      "milliseconds, 0 to ten years");
   if (options.priority > kMaxPriority)
-    return bad("priority", std::to_string(options.priority),
-               "0 to " + std::to_string(kMaxPriority));
+    return bad_option("priority", std::to_string(options.priority),
+                      "0 to " + std::to_string(kMaxPriority));
   if (options.lifo && options.priority != 0)
-    return bad("lifo", "true with priority " + std::to_string(options.priority),
-               "either lifo or a priority: among equal priorities the first one in goes first");
+    return bad_option(
+        "lifo", "true with priority " + std::to_string(options.priority),
+        "either lifo or a priority: among equal priorities the first one in goes first");
   if (options.name.size() > kMaxName)
-    return bad("name", std::to_string(options.name.size()) + " bytes long", "at most 255 bytes");
+    return bad_option("name", std::to_string(options.name.size()) + " bytes long",
+                      "at most 255 bytes");
   if (!is_utf8(options.name))
     return Error{ErrorCode::encoding, "the job's name is not UTF-8", {{"option", "name"}}};
   if (auto ok = check_backoff(options.backoff); !ok) return ok;

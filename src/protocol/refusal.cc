@@ -44,6 +44,11 @@ Error fence_refusal(std::string_view queue, std::string_view found, std::string_
            {"probe", std::string(probe)}}};
 }
 
+bool is_absent(const Error& error) {
+  const auto* const found = error.field("found");
+  return error.code == ErrorCode::fence && found != nullptr && *found == "nothing";
+}
+
 Error refusal(std::string_view text, std::string_view queue, std::string_view probe) {
   constexpr std::string_view kFence = "EMQFENCE expected=";
   if (text.starts_with(kFence)) {

@@ -17,4 +17,7 @@ Error refusal(std::string_view text, std::string_view queue, std::string_view pr
 Error fence_refusal(std::string_view queue, std::string_view found, std::string_view expected,
                     std::string_view probe);
 
+// A fence error that says that there is no such queue: never opened, flushed or obliterated.
+bool is_absent(const Error& error);
+
 }  // namespace echomq::inline v2::protocol

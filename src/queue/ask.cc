@@ -51,10 +51,12 @@ Result<std::vector<wire::Reply>> ask_plainly(QueueCore& queue, std::vector<std::
   });
 }
 
-Error no_such_job(std::string_view queue, std::string_view id) {
-  return {ErrorCode::not_found,
-          "queue \"" + std::string(queue) + "\" has no job " + std::string(id),
-          {{"queue", std::string(queue)}, {"value", std::string(id)}}};
+Result<wire::Reply> ask_plainly(QueueCore& queue, std::string command) {
+  std::vector<std::string> commands;
+  commands.push_back(std::move(command));
+  auto replies = ask_plainly(queue, std::move(commands));
+  if (!replies) return replies.error();
+  return std::move(replies->front());
 }
 
 }  // namespace echomq::inline v2

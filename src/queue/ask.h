@@ -19,7 +19,6 @@ Result<wire::Reply> ask(QueueCore& queue, ScriptCall call);
 // Plain commands in one write, each already encoded; their answers in order. An error reply to one
 // of them is the error of all.
 Result<std::vector<wire::Reply>> ask_plainly(QueueCore& queue, std::vector<std::string> commands);
-
-Error no_such_job(std::string_view queue, std::string_view id);
+Result<wire::Reply> ask_plainly(QueueCore& queue, std::string command);
 
 }  // namespace echomq::inline v2

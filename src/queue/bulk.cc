@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "base/number.h"
 #include "queue/entries.h"
 #include "queue/moves.h"
@@ -128,9 +129,7 @@ class Bulk {
 };
 
 Error bad_state(JobState state, const std::string& expected) {
-  return {ErrorCode::invalid_argument,
-          "state is " + std::string(name(state)) + "; expected " + expected,
-          {{"option", "state"}, {"value", std::string(name(state))}, {"expected", expected}}};
+  return bad_option("state", name(state), expected);
 }
 
 }  // namespace

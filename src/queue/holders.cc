@@ -59,14 +59,12 @@ Result<std::vector<WorkerInfo>> read_holders(QueueCore& queue) {
   wire::append_bulk(bytes, std::string_view("HMGET"));
   wire::append_bulk(bytes, std::string_view(key_of_nodes));
   for (const auto& [node, info] : nodes) wire::append_bulk(bytes, static_cast<std::int64_t>(node));
-  std::vector<std::string> commands;
-  commands.push_back(std::move(bytes));
-  const auto replies = ask_plainly(queue, std::move(commands));
-  if (!replies) return replies.error();
+  const auto reply = ask_plainly(queue, std::move(bytes));
+  if (!reply) return reply.error();
   const auto now = queue.client()->now_ms();
   std::size_t i = 0;
   for (auto& [node, info] : nodes) {
-    if (i < replies->front().items.size()) read_node(replies->front().items[i].text, now, info);
+    if (i < reply->items.size()) read_node(reply->items[i].text, now, info);
     ++i;
     workers.push_back(std::move(info));
   }

@@ -22,11 +22,9 @@ Result<std::unordered_map<std::string, std::int64_t>> locate(QueueCore& queue,
     std::string bytes;
     wire::append_command(bytes, {"LRANGE", queue.keys().wait, std::to_string(from),
                                  std::to_string(from + kChunk - 1)});
-    std::vector<std::string> commands;
-    commands.push_back(std::move(bytes));
-    const auto replies = ask_plainly(queue, std::move(commands));
-    if (!replies) return replies.error();
-    const auto& entries = replies->front().items;
+    const auto reply = ask_plainly(queue, std::move(bytes));
+    if (!reply) return reply.error();
+    const auto& entries = reply->items;
     for (std::size_t i = 0; i < entries.size(); ++i)
       if (missing.erase(entries[i].text) > 0)
         found.emplace(entries[i].text, from + static_cast<std::int64_t>(i));

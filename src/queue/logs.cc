@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "echomq_scripts.h"
 #include "queue/ask.h"
 #include "wire/reply_form.h"
@@ -42,13 +43,9 @@ Result<void> append_log(QueueCore& queue, std::string_view id, std::optional<std
 Result<JobLogs> read_logs(QueueCore& queue, std::string_view id, const LogOptions& options) {
   if (queue.name_error()) return *queue.name_error();
   if (auto ok = check_any_job_id(id); !ok) return ok.error();
-  if (options.limit == 0 || options.limit > kMaxLogLines) {
-    const auto expected = "1 to " + std::to_string(kMaxLogLines);
-    const auto value = std::to_string(options.limit);
-    return Error{ErrorCode::invalid_argument,
-                 "limit is " + value + "; expected " + expected,
-                 {{"option", "limit"}, {"value", value}, {"expected", expected}}};
-  }
+  if (options.limit == 0 || options.limit > kMaxLogLines)
+    return bad_option("limit", std::to_string(options.limit),
+                      "1 to " + std::to_string(kMaxLogLines));
   const auto job = job_key(queue.name(), id);
   const auto logs = job_key(queue.name(), id, Sub::logs);
   // More than are ever kept is the same as all; beyond that a sum could overflow.

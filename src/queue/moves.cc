@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <optional>
 #include <utility>
 
+#include "base/bad_option.h"
 #include "echomq_scripts.h"
 #include "queue/ask.h"
 #include "queue/locate.h"
@@ -99,36 +99,36 @@ Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned pr
   return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
 }
 
+Ids slice(const Ids& ids, std::size_t from, std::size_t most) {
+  const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(most, ids.size() - from))};
+}
+
 // Those that stand deep in the line are found first, then said again with their places.
 Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch& batch) {
   auto statuses = batch(ids, Places(ids.size(), -1));
   if (!statuses) return statuses;
   for (int look = 0; look < kLooks; ++look) {
+    std::vector<std::size_t> again;  // indices of ids
     Ids moved;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      if ((*statuses)[i] == "moved") moved.push_back(ids[i]);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if ((*statuses)[i] != "moved") continue;
+      again.push_back(i);
+      moved.push_back(ids[i]);
+    }
     if (moved.empty()) break;
     const auto found = locate(queue, moved);
     if (!found) return found.error();
-    std::vector<std::size_t> again;
-    const auto say = [&]() -> std::optional<Error> {
-      Ids chunk;
+    for (std::size_t from = 0; from < moved.size(); from += kPlacedBatch) {
+      const auto chunk = slice(moved, from, kPlacedBatch);
       Places places;
-      for (const auto i : again) {
-        const auto at = found->find(ids[i]);
-        chunk.push_back(ids[i]);
+      for (const auto& id : chunk) {
+        const auto at = found->find(id);
         places.push_back(at == found->end() ? -1 : at->second);
       }
-      auto answered = batch(chunk, places);
+      const auto answered = batch(chunk, places);
       if (!answered) return answered.error();
-      for (std::size_t i = 0; i < again.size(); ++i) (*statuses)[again[i]] = (*answered)[i];
-      again.clear();
-      return std::nullopt;
-    };
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if ((*statuses)[i] == "moved") again.push_back(i);
-      if (again.size() == kPlacedBatch || (i + 1 == ids.size() && !again.empty()))
-        if (auto problem = say()) return *problem;
+      for (std::size_t i = 0; i < chunk.size(); ++i) (*statuses)[again[from + i]] = (*answered)[i];
     }
   }
   return statuses;
@@ -147,11 +147,6 @@ Result<void> result_of(const QueueCore& queue, const std::string& id, const std:
                {{"queue", queue.name()}, {"value", id}}};
 }
 
-Ids slice(const Ids& ids, std::size_t from, std::size_t most) {
-  const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(from);
-  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(most, ids.size() - from))};
-}
-
 // Checks all ids, then does one batch after the other.
 Result<JobResults> in_batches(QueueCore& queue, const Ids& ids, std::string_view unfit,
                               const std::function<Result<Statuses>(const Ids&)>& batch) {
@@ -167,12 +162,6 @@ Result<JobResults> in_batches(QueueCore& queue, const Ids& ids, std::string_view
       results.push_back(result_of(queue, chunk[i], (*statuses)[i], unfit));
   }
   return results;
-}
-
-Error out_of_range(const char* option, const std::string& value, const std::string& expected) {
-  return {ErrorCode::invalid_argument,
-          std::string(option) + " is " + value + "; expected " + expected,
-          {{"option", option}, {"value", value}, {"expected", expected}}};
 }
 
 }  // namespace
@@ -238,16 +227,15 @@ Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids) {
 
 Result<JobResults> reschedule_jobs(QueueCore& queue, const Ids& ids, milliseconds delay) {
   if (delay < milliseconds(0) || delay > kMaxDelay)
-    return out_of_range("delay", std::to_string(delay.count()),
-                        "0 to " + std::to_string(kMaxDelay.count()) + " ms (ten years)");
+    return bad_option("delay", std::to_string(delay.count()),
+                      "0 to " + std::to_string(kMaxDelay.count()) + " ms (ten years)");
   return in_batches(queue, ids, "is not delayed",
                     [&](const Ids& chunk) { return reschedule_batch(queue, chunk, delay); });
 }
 
 Result<JobResults> prioritize_jobs(QueueCore& queue, const Ids& ids, unsigned priority) {
   if (priority > kMaxPriority)
-    return out_of_range("priority", std::to_string(priority),
-                        "0 to " + std::to_string(kMaxPriority));
+    return bad_option("priority", std::to_string(priority), "0 to " + std::to_string(kMaxPriority));
   return in_batches(queue, ids, "is finished: its priority has no meaning any more",
                     [&](const Ids& chunk) {
                       return with_places(queue, chunk, [&](const Ids& some, const Places& places) {

@@ -9,11 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/bad_option.h"
 #include "base/number.h"
 #include "job/record.h"
 #include "queue/ask.h"
-#include "queue/cursor.h"
 #include "queue/entries.h"
+#include "queue/page_cursor.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
@@ -35,7 +36,7 @@ struct Listing {
 };
 
 Result<Listing> list_set(QueueCore& queue, JobState state, const PageOptions& options,
-                         const Cursor& from) {
+                         const PageCursor& from) {
   const auto entries = read_set(queue, *set_of(queue.keys(), state), options.order,
                                 {from.id, from.place}, options.limit);
   if (!entries) return entries.error();
@@ -51,7 +52,7 @@ Result<Listing> list_set(QueueCore& queue, JobState state, const PageOptions& op
 LineEntry line_start(bool descending) { return {{}, descending ? -1 : 0}; }
 
 // One list after the other: a claim takes from `crashed` first.
-Result<Listing> list_lines(QueueCore& queue, const PageOptions& options, const Cursor& from) {
+Result<Listing> list_lines(QueueCore& queue, const PageOptions& options, const PageCursor& from) {
   const bool descending = options.order == PageOrder::descending;
   const char first = descending ? 'w' : 'c';
   char line = first;
@@ -122,19 +123,14 @@ std::optional<JobInfo> read_listed(const std::string& queue, JobState state, con
   return job::read_info(queue, entry.id, read);
 }
 
-Error bad_limit(std::size_t limit) {
-  const std::string expected = "1 to " + std::to_string(kMaxPageJobs);
-  return {ErrorCode::invalid_argument,
-          "limit is " + std::to_string(limit) + "; expected " + expected,
-          {{"option", "limit"}, {"value", std::to_string(limit)}, {"expected", expected}}};
-}
-
 }  // namespace
 
 Result<JobPage> read_page(QueueCore& queue, JobState state, const PageOptions& options) {
   if (queue.name_error()) return *queue.name_error();
-  if (options.limit == 0 || options.limit > kMaxPageJobs) return bad_limit(options.limit);
-  Cursor from;
+  if (options.limit == 0 || options.limit > kMaxPageJobs)
+    return bad_option("limit", std::to_string(options.limit),
+                      "1 to " + std::to_string(kMaxPageJobs));
+  PageCursor from;
   if (!options.cursor.empty()) {
     auto decoded = decode_cursor(queue.name(), state, options.order, options.cursor);
     if (!decoded) return decoded.error();

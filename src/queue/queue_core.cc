@@ -7,6 +7,7 @@
 #include "echomq_scripts.h"
 #include "job/record.h"
 #include "job/shapes.h"
+#include "protocol/refusal.h"
 #include "queue/opening.h"
 #include "wire/reply_form.h"
 
@@ -126,18 +127,24 @@ void QueueCore::read_job(const std::string& id, milliseconds timeout,
         if (!reply) return done(self->look_error(reply.error()));
         auto info = job::read_info(self->name_, id, *reply);
         if (info) return done(*std::move(info));
-        done(Error{ErrorCode::not_found,
-                   "queue \"" + self->name_ + "\" has no job " + id,
-                   {{"queue", self->name_}, {"value", id}}});
+        done(no_such_job(self->name_, id));
       });
 }
 
-Error QueueCore::look_error(const Error& error) const {
-  const auto* found = error.field("found");
-  if (error.code != ErrorCode::fence || !found || *found != "nothing") return error;
+Error no_such_queue(std::string_view queue) {
   return {ErrorCode::not_found,
-          "there is no queue \"" + name_ + "\" on this server",
-          {{"queue", name_}}};
+          "there is no queue \"" + std::string(queue) + "\" on this server",
+          {{"queue", std::string(queue)}}};
+}
+
+Error no_such_job(std::string_view queue, std::string_view id) {
+  return {ErrorCode::not_found,
+          "queue \"" + std::string(queue) + "\" has no job " + std::string(id),
+          {{"queue", std::string(queue)}, {"value", std::string(id)}}};
+}
+
+Error QueueCore::look_error(const Error& error) const {
+  return protocol::is_absent(error) ? no_such_queue(name_) : error;
 }
 
 void QueueCore::add(job::EncodedJob job, AddCallback done) {
@@ -230,12 +237,7 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
     call.put_keys(scripts::JobAdd::ItemKeys{.job = job_key(name_, id)});
     if (!job.id.empty()) {
       const SubKeys sub(name_, id);
-      call.put_keys(scripts::JobAdd::MoreKeys{.logs = sub.logs,
-                                              .dependencies = sub.dependencies,
-                                              .processed = sub.processed,
-                                              .failed = sub.failed,
-                                              .unsuccessful = sub.unsuccessful,
-                                              .checkpoint = sub.checkpoint});
+      call.put_keys(sub.as<scripts::JobAdd::MoreKeys>());
     }
     call.put_args(scripts::JobAdd::ItemArgs{.id = id, .data = job.data});
   }
@@ -252,10 +254,7 @@ void QueueCore::mint_more(const std::shared_ptr<AddBatcher::Flush>& flush, milli
                           bool reopened) {
   flush->number = 0;
   if (std::exchange(flush->renewed, true))
-    return answered(
-        flush, deadline, reopened,
-        Error{
-            ErrorCode::nodes_exhausted, "the node id allows no further id, not even renewed", {}});
+    return answered(flush, deadline, reopened, NodeHolder::allows_no_more());
   client_->node_holder().with_more(
       [self = shared_from_this(), flush, deadline, reopened](Result<void> held) {
         if (held) return self->send(flush, deadline, reopened);
@@ -276,8 +275,7 @@ void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, millis
       });
       return;
     }
-    const auto* found = error.field("found");
-    if (error.code == ErrorCode::fence && found && *found == "nothing" && !reopened) {
+    if (protocol::is_absent(error) && !reopened) {
       opened_ = false;
       return with_open([self = shared_from_this(), flush, deadline](Result<void> opened) {
         if (opened) return self->send(flush, deadline, /*reopened=*/true);

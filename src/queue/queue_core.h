@@ -21,6 +21,10 @@ namespace echomq::inline v2 {
 
 class FinishWaits;
 
+// ErrorCode::not_found.
+Error no_such_queue(std::string_view queue);
+Error no_such_job(std::string_view queue, std::string_view id);
+
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
   // The core of the queue of that name (or of that bad name: it answers the error).

@@ -49,6 +49,17 @@ struct SubKeys {
         unsuccessful(job_key(queue, job, Sub::unsuccessful)),
         checkpoint(job_key(queue, job, Sub::checkpoint)) {}
 
+  // As the MORE KEYS of a script.
+  template <class MoreKeys>
+  [[nodiscard]] MoreKeys as() const {
+    return {.logs = logs,
+            .dependencies = dependencies,
+            .processed = processed,
+            .failed_children = failed,
+            .unsuccessful = unsuccessful,
+            .checkpoint = checkpoint};
+  }
+
   std::string logs, dependencies, processed, failed, unsuccessful, checkpoint;
 };
 

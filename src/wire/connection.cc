@@ -114,6 +114,7 @@ class StreamConnection final : public Connection,
 
   void greet() {
     state_ = State::greeting;
+    greeted_.reset();
     parser_ = RespParser();
     say_hello();
     read();
@@ -121,12 +122,16 @@ class StreamConnection final : public Connection,
 
   void say_hello() {
     greetings_.clear();
-    hello_ = handshake(options_.endpoint, options_.client_name, client_id_, resp2_);
+    hello_ = handshake(options_.endpoint, options_.client_name, resp2_);
     out_ += hello_.bytes;
     flush();
   }
 
   void greeted(Reply reply) {
+    if (greeted_) {
+      greeted_->kill_denied = is_denied(reply);
+      return come_up(*std::move(greeted_));
+    }
     greetings_.push_back(std::move(reply));
     if (greetings_.size() < hello_.said.size()) return;
     if (!resp2_ && lacks_hello(greetings_.front().text)) {
@@ -136,11 +141,20 @@ class StreamConnection final : public Connection,
     auto info = judge_handshake(hello_, greetings_, options_.allow_eviction);
     greetings_.clear();
     if (!info) return down(info.error());
-    client_id_ = info->client_id;
+    const auto left = leftover(server_, *info);
+    info->kill_denied = left == Leftover::unknown;
+    if (left != Leftover::connection) return come_up(*std::move(info));
+    greeted_ = *std::move(info);
+    out_ += kill_command(server_.client_id);
+    flush();
+  }
+
+  void come_up(ServerInfo info) {
+    server_ = std::move(info);
     enter(State::ready);
     failures_ = 0;
     attempt_->cancel();
-    if (on_ready) on_ready(*info);
+    if (on_ready) on_ready(server_);
     if (state_ != State::ready) return;
     auto waiting = std::move(waiting_);
     waiting_.clear();
@@ -318,7 +332,7 @@ class StreamConnection final : public Connection,
   std::shared_ptr<Stream> stream_;
   State state_ = State::idle;
   std::uint64_t generation_ = 0;
-  std::int64_t client_id_ = 0;
+  ServerInfo server_;  // of the last connection that came up
   int failures_ = 0;
   std::minstd_rand random_;
   std::shared_ptr<Loop::Timer> attempt_;
@@ -335,6 +349,7 @@ class StreamConnection final : public Connection,
   RespParser parser_;
   std::vector<Reply> greetings_;
   Handshake hello_;
+  std::optional<ServerInfo> greeted_;  // of this one, which is ending what is left of the last
   bool resp2_ = false;  // this server, or what stands before it, has no HELLO
   milliseconds last_heard_{0};
   std::optional<Error> last_problem_;

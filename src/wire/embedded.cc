@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "base/clock.h"
+#include "wire/append_only.h"
 #include "wire/embedded_folder.h"
 #include "wire/embedded_program.h"
 #include "wire/embedded_socket.h"
@@ -118,6 +121,11 @@ Result<Embedded> Embedded::start(const EmbeddedOptions& options) {
                             S_IRUSR | S_IWUSR));
   if (!log) return folder.system_error(folder.log_path() + " cannot be opened", errno);
   const off_t log_start = std::max<off_t>(::lseek(log.get(), 0, SEEK_END), 0);
+  const auto cut = wire::cut_torn_transaction(folder.path());
+  if (!cut) return cut.error();
+  if (*cut > 0)
+    ::dprintf(log.get(), "EchoMQ: cut %ju bytes of a torn transaction off the append-only file\n",
+              static_cast<std::uintmax_t>(*cut));
 
   auto guardian =
       wire::Guardian::start({wire::arguments(*program, folder, options), log.get(), lock->get()});

@@ -23,7 +23,7 @@ std::string info_value(std::string_view info, std::string_view key) {
       return std::string(line.substr(key.size() + 1));
     at = end + 1;
   }
-  return "unknown";
+  return kUnknown;
 }
 
 Error too_old(const std::string& version) {
@@ -55,14 +55,14 @@ void read_info(const std::string& text, ServerInfo& out) {
   out.version = info_value(text, "redis_version");
   out.run_id = info_value(text, "run_id");
   out.maxmemory_policy = info_value(text, "maxmemory_policy");
-  if (const auto valkey = info_value(text, "valkey_version"); valkey != "unknown")
+  if (const auto valkey = info_value(text, "valkey_version"); valkey != kUnknown)
     out.version = valkey;
 }
 
 void read_hello(const Reply& hello, ServerInfo& out) {
   for (std::size_t i = 0; i + 1 < hello.items.size(); i += 2) {
     if (hello.items[i].text == "id") out.client_id = hello.items[i + 1].integer;
-    if (hello.items[i].text == "version" && out.version == "unknown")
+    if (hello.items[i].text == "version" && out.version == kUnknown)
       out.version = hello.items[i + 1].text;
   }
 }
@@ -71,7 +71,7 @@ std::optional<Error> unfit(const ServerInfo& info, bool allow_eviction) {
   int major = kOldestMajor;
   std::from_chars(info.version.data(), info.version.data() + info.version.size(), major);
   if (major < kOldestMajor) return too_old(info.version);
-  if (!allow_eviction && info.maxmemory_policy != "unknown" &&
+  if (!allow_eviction && info.maxmemory_policy != kUnknown &&
       info.maxmemory_policy != "noeviction")
     return Error{
         ErrorCode::config,
@@ -84,8 +84,7 @@ std::optional<Error> unfit(const ServerInfo& info, bool allow_eviction) {
 
 }  // namespace
 
-Handshake handshake(const Endpoint& endpoint, const std::string& client_name,
-                    std::int64_t previous_client_id, bool resp2) {
+Handshake handshake(const Endpoint& endpoint, const std::string& client_name, bool resp2) {
   using Said = Handshake::Said;
   Handshake out;
   const auto say = [&out](Said what, std::initializer_list<std::string_view> words) {
@@ -105,8 +104,6 @@ Handshake handshake(const Endpoint& endpoint, const std::string& client_name,
   }
   say(Said::info, {"INFO"});
   if (endpoint.db != 0) say(Said::select, {"SELECT", std::to_string(endpoint.db)});
-  if (previous_client_id != 0)
-    say(Said::kill, {"CLIENT", "KILL", "ID", std::to_string(previous_client_id)});
   return out;
 }
 
@@ -148,13 +145,28 @@ Result<ServerInfo> judge_handshake(const Handshake& handshake, const std::vector
                        "the server has no such database: " + reply.text,
                        {{"found", reply.text}}};
         break;
-      case Said::kill: info.kill_denied = bad && reply.text.starts_with("NOPERM"); break;
       case Said::set_name:
       case Said::info: break;
     }
   }
   if (auto bad = unfit(info, allow_eviction)) return *bad;
   return info;
+}
+
+Leftover leftover(const ServerInfo& before, const ServerInfo& now) {
+  if (before.client_id == 0) return Leftover::nothing;
+  if (before.run_id == kUnknown || now.run_id == kUnknown) return Leftover::unknown;
+  return before.run_id == now.run_id ? Leftover::connection : Leftover::nothing;
+}
+
+std::string kill_command(std::int64_t client_id) {
+  std::string command;
+  append_command(command, {"CLIENT", "KILL", "ID", std::to_string(client_id)});
+  return command;
+}
+
+bool is_denied(const Reply& answer) noexcept {
+  return answer.is_error() && answer.text.starts_with("NOPERM");
 }
 
 }  // namespace echomq::inline v2::wire

@@ -22,11 +22,8 @@ constexpr std::chrono::milliseconds kMoment{50};  // that fewer wait for more
 
 void Evictor::push(const wire::Reply& answer) {
   if (answer.items.size() < 3) return;
-  const std::set<std::string_view> with = [&answer] {
-    std::set<std::string_view> ids;
-    for (const auto& id : answer.items[2].items) ids.insert(id.text);
-    return ids;
-  }();
+  std::set<std::string_view> with;
+  for (const auto& id : answer.items[2].items) with.insert(id.text);
   for (const auto& id : answer.items[1].items)
     backlog_.push_back({id.text, with.contains(id.text)});
   pump_soon();
@@ -70,12 +67,7 @@ void Evictor::send(std::vector<Evicted> jobs) {
     call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_->name(), job.id)});
     if (job.has_subkeys) {
       const SubKeys sub(queue_->name(), job.id);
-      call.put_keys(scripts::JobEvict::MoreKeys{.logs = sub.logs,
-                                                .dependencies = sub.dependencies,
-                                                .processed = sub.processed,
-                                                .failed_children = sub.failed,
-                                                .unsuccessful = sub.unsuccessful,
-                                                .checkpoint = sub.checkpoint});
+      call.put_keys(sub.as<scripts::JobEvict::MoreKeys>());
     }
     call.put_args(scripts::JobEvict::ItemArgs{.id = job.id, .more = job.has_subkeys});
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/weak_call.h"
+#include "protocol/refusal.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -110,8 +111,7 @@ void Intake::claim_refused(const Error& error) {
   // The claim may yet run: only a new connection, which kills the old one, can tell what it took.
   if (error.code == ErrorCode::timeout)
     queue_->client()->drop_connection("a claim went unanswered");
-  const auto* found = error.field("found");
-  if (error.code == ErrorCode::fence && found && *found == "nothing") return open_anew();
+  if (protocol::is_absent(error)) return open_anew();
   if (is_final(error)) return events_.failed(error);
   queue_->client()->log(LogLevel::warning,
                         "claim on \"" + queue_->name() + "\": " + error.message());

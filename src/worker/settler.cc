@@ -163,9 +163,7 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
                        Result<wire::Reply> reply) {
   if (!reply) {
     const auto code = reply.error().code;
-    const bool again = code == ErrorCode::connection_lost || code == ErrorCode::unavailable ||
-                       code == ErrorCode::timeout || code == ErrorCode::loading;
-    if (again && is_patient(since)) {
+    if (is_weather(code) && is_patient(since)) {
       if (code != ErrorCode::loading) return send(batch, since);
       queue_->client()->loop().after(
           kNotReadyPause, [self = shared_from_this(), batch, since] { self->send(batch, since); });

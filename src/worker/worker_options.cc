@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "worker/worker_options.h"
+#include "base/bad_option.h"
 
 #include <chrono>
 #include <string>
@@ -9,27 +10,23 @@ namespace echomq::inline v2 {
 using std::chrono::milliseconds;
 
 std::optional<Error> check(const WorkerOptions& options) {
-  const auto bad = [](const char* option, const std::string& value, const char* expected) {
-    return Error{ErrorCode::invalid_argument,
-                 std::string(option) + " is " + value + "; expected " + expected,
-                 {{"option", option}, {"value", value}, {"expected", expected}}};
-  };
   if (options.concurrency < 1 || options.concurrency > 10'000)
-    return bad("concurrency", std::to_string(options.concurrency), "1 to 10,000");
+    return bad_option("concurrency", std::to_string(options.concurrency), "1 to 10,000");
   if (options.lease < milliseconds(2'000) || options.lease > std::chrono::hours(24))
-    return bad("lease", std::to_string(options.lease.count()), "2,000 milliseconds to a day");
+    return bad_option("lease", std::to_string(options.lease.count()),
+                      "2,000 milliseconds to a day");
   if (options.max_crashes > 1'000)
-    return bad("max_crashes", std::to_string(options.max_crashes), "0 to 1,000");
+    return bad_option("max_crashes", std::to_string(options.max_crashes), "0 to 1,000");
   if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000))
-    return bad("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
+    return bad_option("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
   if (options.keep_completed.age.count() < 0 || options.keep_completed.age > kMaxKeepAge)
-    return bad("keep_completed.age", std::to_string(options.keep_completed.age.count()),
-               "0 (no limit) to a hundred years");
+    return bad_option("keep_completed.age", std::to_string(options.keep_completed.age.count()),
+                      "0 (no limit) to a hundred years");
   if (options.keep_failed.age.count() < 0 || options.keep_failed.age > kMaxKeepAge)
-    return bad("keep_failed.age", std::to_string(options.keep_failed.age.count()),
-               "0 (no limit) to a hundred years");
+    return bad_option("keep_failed.age", std::to_string(options.keep_failed.age.count()),
+                      "0 (no limit) to a hundred years");
   if (options.name.size() > 255)
-    return bad("name", std::to_string(options.name.size()) + " bytes", "at most 255");
+    return bad_option("name", std::to_string(options.name.size()) + " bytes", "at most 255");
   return std::nullopt;
 }
 

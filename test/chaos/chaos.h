@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -107,11 +109,6 @@ class Chaos : public LibraryTest {
     how.command_timeout = std::chrono::seconds(1);
     return how;
   }
-  [[nodiscard]] ClientOptions named(const std::string& client_name) const {
-    auto how = hasty();
-    how.name = client_name;
-    return how;
-  }
   // A client behind the proxy.
   [[nodiscard]] Client far() const { return far(hasty()); }
   [[nodiscard]] Client far(const ClientOptions& how) const {
@@ -184,6 +181,53 @@ class Chaos : public LibraryTest {
     const std::string name = test_.name + ".other";
     Queue<> queue{test_.client, name};
     Runs runs{};
+  };
+
+  // A worker that is busy and an idle one of another queue, each on a client of its own that
+  // `connected` makes. Both are at their places when this is made.
+  class BusyAndIdle {
+   public:
+    using Connected = std::function<Client(const ClientOptions&)>;
+    using Handler = std::function<void(Job<>&)>;  // of the busy one, which notes its runs itself
+
+    BusyAndIdle(Chaos& test, const Connected& connected, ClientOptions client,
+                const WorkerOptions& how, Handler handler)
+        : idle(test),
+          busy_client_(connected(client)),
+          idle_client_(connected(with_name(std::move(client), idle.name))),
+          far_idle_(idle_client_, idle.name),
+          far_busy_(busy_client_, test.name) {
+      EXPECT_TRUE(far_idle_.open());
+      idler_.emplace(far_idle_, how, [this](Job<>& job) { idle.runs.note(job.id()); });
+      EXPECT_TRUE(eventually([&] { return test.blocks(idle.name); }, kResumes)) << test.log.text();
+      worker_.emplace(far_busy_, how, [this, handler = std::move(handler)](Job<>& job) {
+        runs.note(job.id());
+        handler(job);
+      });
+    }
+    BusyAndIdle(const BusyAndIdle&) = delete;
+    BusyAndIdle& operator=(const BusyAndIdle&) = delete;
+
+    void expect_at_work() {
+      EXPECT_TRUE(worker_->status());
+      EXPECT_TRUE(idler_->status());
+    }
+
+    OtherQueue idle;
+    Runs runs{};  // of the busy one
+
+   private:
+    static ClientOptions with_name(ClientOptions client, const std::string& client_name) {
+      client.name = client_name;
+      return client;
+    }
+
+    Client busy_client_;
+    Client idle_client_;
+    Queue<> far_idle_;
+    Queue<> far_busy_;
+    std::optional<Worker> idler_;
+    std::optional<Worker> worker_;
   };
 
   ChaosProxy proxy{server};

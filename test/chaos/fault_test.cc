@@ -57,19 +57,11 @@ class FaultOf : public Chaos, public testing::WithParamInterface<NetworkFault> {
 // it is worked without anything further to wake it.
 TEST_P(FaultOf, B17_BusyAndIdleWorkersGoOn) {
   const auto& fault = GetParam();
-  OtherQueue idle(*this);
-  auto idle_client = far(named(idle.name));
-  Queue<> far_idle{idle_client, idle.name};
-  ASSERT_TRUE(far_idle.open());
-  auto busy_client = far();
-  Queue<> far_busy{busy_client, name};
-  Runs runs;
-  Worker idler{far_idle, steady(), [&](Job<>& job) { idle.runs.note(job.id()); }};
-  ASSERT_TRUE(eventually([&] { return blocks(idle.name); }, kResumes)) << log.text();
-  Worker worker{far_busy, steady(), [&](Job<>& job) {
-                  runs.note(job.id());
-                  last(1ms);
-                }};
+  BusyAndIdle workers(
+      *this, [this](const ClientOptions& how) { return far(how); }, hasty(), steady(),
+      [](Job<>&) { last(1ms); });
+  auto& idle = workers.idle;
+  auto& runs = workers.runs;
   Feed feed{another(), name};
   ASSERT_TRUE(eventually([&] { return runs.size() > 50; }, kResumes)) << log.text();
 
@@ -94,8 +86,7 @@ TEST_P(FaultOf, B17_BusyAndIdleWorkersGoOn) {
   idle.expect_done(ids);
   const auto later = idle.queue.job(ids[1]).value();
   EXPECT_GE(later.processed_ms, later.added_ms + 100);
-  EXPECT_TRUE(worker.status());
-  EXPECT_TRUE(idler.status());
+  workers.expect_at_work();
 }
 
 INSTANTIATE_TEST_SUITE_P(EachFault, FaultOf, testing::ValuesIn(network_faults()),

@@ -18,19 +18,11 @@ class Storm : public Chaos {};
 
 // A busy worker and an idle one, which gets a job now and then, in the same storm.
 TEST_F(Storm, P1_BusyAndIdleWorkersAreDoneSoonAfter) {
-  OtherQueue idle(*this);
-  auto idle_client = far(named(idle.name));
-  Queue<> far_idle{idle_client, idle.name};
-  ASSERT_TRUE(far_idle.open());
-  auto busy_client = far();
-  Queue<> far_busy{busy_client, name};
-  Runs runs;
-  Worker idler{far_idle, steady(), [&](Job<>& job) { idle.runs.note(job.id()); }};
-  ASSERT_TRUE(eventually([&] { return blocks(idle.name); }, kResumes)) << log.text();
-  Worker worker{far_busy, steady(), [&](Job<>& job) {
-                  runs.note(job.id());
-                  last(1ms);
-                }};
+  BusyAndIdle workers(
+      *this, [this](const ClientOptions& how) { return far(how); }, hasty(), steady(),
+      [](Job<>&) { last(1ms); });
+  auto& idle = workers.idle;
+  auto& runs = workers.runs;
   Feed feed{another(), name};
   ASSERT_TRUE(eventually([&] { return runs.size() > 50; }, kResumes)) << log.text();
   std::vector<std::string> ids;
@@ -50,8 +42,7 @@ TEST_F(Storm, P1_BusyAndIdleWorkersAreDoneSoonAfter) {
       << log.text();
   expect_done(feed.stop(), runs);
   idle.expect_done(ids);
-  EXPECT_TRUE(worker.status());
-  EXPECT_TRUE(idler.status());
+  workers.expect_at_work();
 }
 
 // A producer under the same weather: what it was told is there is there, once.

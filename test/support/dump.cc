@@ -41,6 +41,7 @@ Dump dump_pattern(RawClient& redis, const std::string& pattern) {
   Dump all;
   for (const auto& key : texts(redis({"KEYS", pattern}))) {
     const auto type = redis({"TYPE", key}).text;
+    if (type == "none") continue;  // emptied meanwhile, as the trash is by a worker
     all[key] = type + " " + content(redis, key, type);
   }
   return all;

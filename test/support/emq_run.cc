@@ -47,26 +47,6 @@ int input_stream(std::string input, std::jthread& feeder) {
   return ends[0];
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (auto& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-std::vector<std::string> environment_with(const EmqHow& how) {
-  std::vector<std::string> all;
-  for (const auto& [key, value] : how.environment) all.push_back(key + "=" + value);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string line = *entry;
-    const auto key = line.substr(0, line.find('='));
-    if (std::none_of(how.environment.begin(), how.environment.end(),
-                     [&key](const auto& pair) { return pair.first == key; }))
-      all.push_back(line);
-  }
-  return all;
-}
-
 }  // namespace
 
 std::vector<nlohmann::json> EmqRun::json_lines() const {
@@ -101,14 +81,14 @@ void EmqProcess::start(const std::vector<std::string>& arguments, const EmqHow& 
                        int out, int err) {
   std::vector<std::string> words{ECHOMQ_EMQ_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  auto environment = environment_with(how);
+  auto environment = ours_and(how.environment);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
   const int problem = ::posix_spawn(&pid_, ECHOMQ_EMQ_PROGRAM, &files, nullptr,
-                                    pointers(words).data(), pointers(environment).data());
+                                    ended_by_null(words).data(), ended_by_null(environment).data());
   posix_spawn_file_actions_destroy(&files);
   if (problem != 0) throw std::runtime_error(std::string("cannot start ") + ECHOMQ_EMQ_PROGRAM);
 }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/environment.h"
 #include "support/folder.h"
 #include "support/library_test.h"
 
@@ -40,7 +41,7 @@ struct EmqHow {
 
   std::string input{};
   Input input_is = Input::file;
-  std::vector<std::pair<std::string, std::string>> environment{};
+  Environment environment{};
   bool terminal = false;   // both outputs are one terminal: see `out`
   std::string out_file{};  // stdout goes there instead
 };

@@ -27,17 +27,6 @@ Reply spread_first(Reply reply, std::size_t count) {
   return reply;
 }
 
-template <class Item>
-void put_sub_keys(ScriptCall& call, const std::string& queue, const std::string& id) {
-  const SubKeys sub(queue, id);
-  call.put_keys(typename Item::MoreKeys{.logs = sub.logs,
-                                        .dependencies = sub.dependencies,
-                                        .processed = sub.processed,
-                                        .failed = sub.failed,
-                                        .unsuccessful = sub.unsuccessful,
-                                        .checkpoint = sub.checkpoint});
-}
-
 std::vector<Seen> pairs(const Reply& reply) {
   const auto flat = texts(reply);
   std::vector<Seen> all;
@@ -148,7 +137,7 @@ Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
                                      .shapes = shapes.text()});
   for (const auto& item : jobs) {
     out.put_keys(Script::ItemKeys{.job = job(item.id)});
-    if (item.custom) put_sub_keys<Script>(out, name_, item.id);
+    if (item.custom) out.put_keys(SubKeys(name_, item.id).as<Script::MoreKeys>());
     out.put_args(Script::ItemArgs{.id = item.id, .data = item.data});
   }
   return spread(call(out), jobs.size());
@@ -328,15 +317,8 @@ Reply ScriptQueue::evict(const std::vector<std::string>& ids,
                                      .age_failed = keep_failed.age_ms});
   for (const auto& id : ids) {
     const bool more = with_subkeys.contains(id);
-    const SubKeys sub(name_, id);
     out.put_keys(Script::ItemKeys{.job = job(id)});
-    if (more)
-      out.put_keys(Script::MoreKeys{.logs = sub.logs,
-                                    .dependencies = sub.dependencies,
-                                    .processed = sub.processed,
-                                    .failed_children = sub.failed,
-                                    .unsuccessful = sub.unsuccessful,
-                                    .checkpoint = sub.checkpoint});
+    if (more) out.put_keys(SubKeys(name_, id).as<Script::MoreKeys>());
     out.put_args(Script::ItemArgs{.id = id, .more = more});
   }
   return spread_first(call(out), ids.size());

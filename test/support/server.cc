@@ -23,6 +23,8 @@
 
 #include "echomq/acl.h"
 #include "support/deadline.h"
+#include "support/environment.h"
+#include "wire/append_only.h"
 
 namespace echomq::test {
 namespace {
@@ -78,8 +80,7 @@ std::vector<std::string> least_privilege() {
 }
 
 // Runs in the new process until it becomes the server; only async-signal-safe calls.
-[[noreturn]] void become_server(const char* log_path, char* const* words, char* const* environment,
-                                ::pid_t parent) {
+[[noreturn]] void become_server(const char* log_path, char* const* words, ::pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   sigset_t none;  // what a test blocks must still end the server
@@ -90,9 +91,8 @@ std::vector<std::string> least_privilege() {
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
-  // Whichever is installed; execvpe comes back where the program does not exist.
-  for (const char* const program : {"valkey-server", "redis-server"})
-    ::execvpe(program, words, environment);
+  // Whichever is installed; execvp comes back where the program does not exist.
+  for (const char* const program : {"valkey-server", "redis-server"}) ::execvp(program, words);
   constexpr std::string_view kMissing = "neither valkey-server nor redis-server is installed\n";
   (void)!::write(STDERR_FILENO, kMissing.data(), kMissing.size());
   ::_exit(127);
@@ -131,6 +131,8 @@ void TestServer::remove_folder() const {
 
 void TestServer::start() {
   if (pid_ > 0) return;
+  // As the embedded server's owner does; what a torn one does to the data is not our fault.
+  if (options_.appendonly) wire::cut_torn_transaction(folder_).value();
   launch();
   await_ready();
 }
@@ -163,17 +165,14 @@ void TestServer::launch() {
   if (least_privilege_wanted())
     for (auto& word : least_privilege()) words.push_back(std::move(word));
   words.insert(words.end(), options_.extra.begin(), options_.extra.end());
-  auto variables = ours_and(options_.environment);
-  const auto word_pointers = ended_by_null(words);
-  const auto variable_pointers = ended_by_null(variables);
+  const auto pointers = ended_by_null(words);
 
   std::error_code ignored;
   std::filesystem::remove(socket_path(), ignored);  // a killed server leaves it behind
   const auto log_path = folder_ + "/log";
   const auto parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0)
-    become_server(log_path.c_str(), word_pointers.data(), variable_pointers.data(), parent);
+  if (pid_ == 0) become_server(log_path.c_str(), pointers.data(), parent);
   if (pid_ < 0) throw std::runtime_error("cannot fork a test server");
 }
 

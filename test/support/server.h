@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "support/environment.h"
 #include "support/raw_client.h"
 
 namespace echomq::test {
@@ -32,7 +31,6 @@ struct ServerOptions {
   std::uint64_t maxmemory = 0;       // bytes, 0: no limit; the policy is noeviction
   std::optional<bool> cluster{};     // not given: as the environment says
   std::vector<std::string> extra{};  // further words of its command line
-  Environment environment{};         // beside ours
 };
 
 class TestServer {

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/monitor.h"
@@ -70,39 +72,59 @@ std::set<std::string> declared_keys(const Journal& journal) {
 }
 
 // A queue's structures with `count` entries each, which no exercise picks: jobs of other workers,
-// of later times or finished long ago. Made once, because a million entries take their time, and
-// copied wherever they are needed.
+// of later times or finished long ago. A million entries take their time: they are made once, and
+// lent to the queue's keys where no exercise leaves anything among them.
 class Filler {
  public:
-  Filler(RawClient& redis, int count) : redis_(redis), prefix_(std::to_string(count) + ":") {
-    make("list", "RPUSH", "", count);
-    make("set", "SADD", "", count);
-    make("later", "ZADD", "9000000000000000", count);
-    make("past", "ZADD", "1700000000000", count);
+  Filler(RawClient& redis, std::int64_t count)
+      : redis_(redis), count_(count), prefix_(std::to_string(count) + ":") {
+    make("list", "RPUSH", "");
+    make("set", "SADD", "");
+    make("later", "ZADD", "9000000000000000");
+    make("past", "ZADD", "1700000000000");
   }
 
   // Puts the entries behind what stands in those of the keys that hold states.
   void fill(const ScriptQueue& q, const std::set<std::string>& keys) {
     for (const auto& key : {q.keys.wait, q.keys.crashed})
-      if (keys.contains(key)) put("list", key, {"LRANGE", key, "0", "-1"}, "LPUSH");
-    if (keys.contains(q.keys.trash)) put("set", q.keys.trash, {"SMEMBERS", q.keys.trash}, "SADD");
+      if (keys.contains(key)) {
+        auto before = texts(redis_({"LRANGE", key, "0", "-1"}));
+        std::reverse(before.begin(), before.end());
+        copy("list", key);
+        say("LPUSH", key, before);
+      }
+    if (keys.contains(q.keys.trash)) {
+      const auto before = texts(redis_({"SMEMBERS", q.keys.trash}));
+      lend("set", q.keys.trash);
+      say("SADD", q.keys.trash, before);
+      in_trash_.insert(before.begin(), before.end());
+    }
     for (const auto& key : {q.keys.prioritized, q.keys.active, q.keys.delayed})
-      if (keys.contains(key)) put("later", key, {"ZRANGE", key, "0", "-1", "WITHSCORES"}, "ZADD");
+      if (keys.contains(key)) lend_behind("later", key);
     for (const auto& key : {q.keys.completed, q.keys.failed})
-      if (keys.contains(key)) put("past", key, {"ZRANGE", key, "0", "-1", "WITHSCORES"}, "ZADD");
+      if (keys.contains(key)) lend_behind("past", key);
+  }
+
+  // Before the queue is deleted; `commands` are those that ran in between.
+  void take_back(const std::vector<std::vector<std::string>>& commands) {
+    for (const auto& key : std::exchange(lent_, {})) {
+      const auto count = key.ends_with(":trash") ? without_theirs_in_set(key, commands)
+                                                 : without_theirs_in_order(key);
+      if (count != count_) continue;  // one of ours is gone: another copy is made
+      ASSERT_EQ(redis_({"RENAME", key, prefix_ + key}).text, "OK");
+    }
   }
 
  private:
-  void make(const std::string& form, std::string_view command, const std::string& score,
-            int count) {
+  void make(const std::string& form, std::string_view command, const std::string& score) {
     constexpr int kChunk = 1'000;
     const auto key = prefix_ + form;
-    for (int from = 0; from < count; from += kChunk) {
+    for (std::int64_t from = 0; from < count_; from += kChunk) {
       std::string bytes;
       wire::append_header(bytes, 2U + kChunk * (score.empty() ? 1U : 2U));
       wire::append_bulk(bytes, command);
       wire::append_bulk(bytes, std::string_view(key));
-      for (int i = from; i < from + kChunk; ++i) {
+      for (auto i = from; i < from + kChunk; ++i) {
         if (!score.empty()) wire::append_bulk(bytes, std::string_view(score));
         // All of one length, so that the first ones are the same whatever the count.
         wire::append_bulk(bytes, std::string_view("fill-" + std::to_string(10'000'000 + i)));
@@ -112,23 +134,60 @@ class Filler {
     }
   }
 
-  void put(const std::string& form, const std::string& key, const std::vector<std::string>& read,
-           const std::string& add) {
-    auto before = texts(redis_(read));
+  void copy(const std::string& form, const std::string& key) {
     ASSERT_EQ(redis_({"COPY", prefix_ + form, key, "REPLACE"}).integer, 1) << key;
-    if (before.empty()) return;
-    std::vector<std::string> words{add, key};
-    if (add == "LPUSH") {
-      std::reverse(before.begin(), before.end());
-    } else if (add == "ZADD") {  // the score comes first
-      for (std::size_t i = 0; i < before.size(); i += 2) std::swap(before[i], before[i + 1]);
+  }
+
+  void lend(const std::string& form, const std::string& key) {
+    if (redis_({"EXISTS", prefix_ + key}).integer == 0)
+      copy(form, key);
+    else
+      ASSERT_EQ(redis_({"RENAME", prefix_ + key, key}).text, "OK");
+    lent_.push_back(key);
+  }
+
+  void lend_behind(const std::string& form, const std::string& key) {
+    auto before = texts(redis_({"ZRANGE", key, "0", "-1", "WITHSCORES"}));
+    // The score comes first where they are added.
+    for (std::size_t i = 0; i < before.size(); i += 2) std::swap(before[i], before[i + 1]);
+    lend(form, key);
+    say("ZADD", key, before);
+  }
+
+  // What is not ours stands at either end.
+  std::int64_t without_theirs_in_order(const std::string& key) {
+    for (const auto& [from, to] : {std::pair("0", "2000"), std::pair("-2000", "-1")}) {
+      std::vector<std::string> theirs;
+      for (const auto& entry : texts(redis_({"ZRANGE", key, from, to})))
+        if (!entry.starts_with("fill-")) theirs.push_back(entry);
+      say("ZREM", key, theirs);
     }
-    words.insert(words.end(), before.begin(), before.end());
+    return redis_({"ZCARD", key}).integer;
+  }
+
+  // What is not ours was there before, or was put there by one of the commands.
+  std::int64_t without_theirs_in_set(const std::string& key,
+                                     const std::vector<std::vector<std::string>>& commands) {
+    for (const auto& words : commands)
+      if (words.size() > 2 && words[1] == key) in_trash_.insert(words.begin() + 2, words.end());
+    const auto theirs = std::exchange(in_trash_, {});
+    say("SREM", key, {theirs.begin(), theirs.end()});
+    return redis_({"SCARD", key}).integer;
+  }
+
+  void say(const std::string& command, const std::string& key,
+           const std::vector<std::string>& entries) {
+    if (entries.empty()) return;
+    std::vector<std::string> words{command, key};
+    words.insert(words.end(), entries.begin(), entries.end());
     ASSERT_FALSE(redis_(words).is_error()) << key;
   }
 
   RawClient& redis_;
+  std::int64_t count_;
   std::string prefix_;
+  std::vector<std::string> lent_;
+  std::set<std::string> in_trash_;
 };
 
 TEST(BoundedWork, CommandsInsideAScriptDoNotGrowWithTheQueue) {
@@ -166,6 +225,7 @@ TEST(BoundedWork, CommandsInsideAScriptDoNotGrowWithTheQueue) {
       work.answered = values_in(exercise.call(scene));
       work.calls = command_calls(redis);
       work.commands = commands_inside(monitor->take(redis));
+      filler.take_back(work.commands);
     }
     EXPECT_EQ(seen[1'000].calls, seen[1'000'000].calls) << exercise.script;
     EXPECT_EQ(seen[1'000].commands, seen[1'000'000].commands) << exercise.script;

@@ -397,6 +397,31 @@ TEST_F(EmbeddedServer, AKilledServerIsReplacedByTheNextStart) {
   EXPECT_EQ(text(ask(start().url(), {"PING"})), "PONG");
 }
 
+// A transaction that a crash has torn is not run together with what comes after it.
+TEST_F(EmbeddedServer, WhatACrashHasTornDoesNotComeBack) {
+  start().stop();
+  std::string torn;
+  wire::append_command(torn, {"MULTI"});
+  wire::append_command(torn, {"RPUSH", "line", "torn"});
+  wire::append_command(torn, {"SET", "whole", "0"});
+  torn.resize(torn.size() - 3);
+  std::ofstream(dir() + "/appendonlydir/appendonly.aof.1.incr.aof", std::ios::app) << torn;
+  {
+    auto server = start();
+    EXPECT_EQ(ask(server.url(), {"EVAL",
+                                 "redis.call('SET', 'whole', '1') redis.call('RPUSH', 'line', '1')",
+                                 "0"})
+                  ->kind,
+              wire::Reply::Kind::null);
+  }
+  auto server = start();
+  EXPECT_EQ(ask(server.url(), {"LLEN", "line"})->integer, 1);
+  EXPECT_EQ(ask(server.url(), {"GET", "whole"})->text, "1");
+  std::ifstream log(dir() + "/server.log");
+  EXPECT_NE((std::string{std::istreambuf_iterator<char>(log), {}}).find("torn transaction"),
+            std::string::npos);
+}
+
 TEST_F(EmbeddedServer, SignalsOfTheTerminalReachTheOwnerAlone) {
   auto server = start();
   const auto pid = server.server_pid();

@@ -28,7 +28,7 @@ Reply info(const std::string& version, const std::string& policy = "noeviction",
 }
 
 Result<ServerInfo> judge(const std::vector<Reply>& replies, bool allow_eviction = false) {
-  return judge_handshake(handshake({}, "me", 0, /*resp2=*/false), replies, allow_eviction);
+  return judge_handshake(handshake({}, "me", /*resp2=*/false), replies, allow_eviction);
 }
 
 TEST(Handshake, ASaneServerIsAccepted) {
@@ -79,16 +79,15 @@ TEST(Handshake, AWrongPasswordIsDenied) {
       ErrorCode::denied);
 }
 
-TEST(Handshake, KillsTheConnectionBeforeAndSelectsTheDatabase) {
+TEST(Handshake, LogsInAndSelectsTheDatabase) {
   Endpoint endpoint;
   endpoint.db = 3;
   endpoint.password = "secret";
-  const auto greeting = handshake(endpoint, "me", 17, /*resp2=*/false);
-  EXPECT_EQ(greeting.said.size(), 4U);
+  const auto greeting = handshake(endpoint, "me", /*resp2=*/false);
+  EXPECT_EQ(greeting.said.size(), 3U);
   EXPECT_NE(greeting.bytes.find("AUTH\r\n$7\r\ndefault\r\n$6\r\nsecret"), std::string::npos);
   EXPECT_NE(greeting.bytes.find("SELECT\r\n$1\r\n3"), std::string::npos);
-  EXPECT_NE(greeting.bytes.find("KILL\r\n$2\r\nID\r\n$2\r\n17"), std::string::npos);
-  EXPECT_EQ(handshake(Endpoint{}, "me", 0, /*resp2=*/false).said.size(), 2U);
+  EXPECT_EQ(handshake(Endpoint{}, "me", /*resp2=*/false).said.size(), 2U);
 }
 
 // ---- RESP2 ----
@@ -110,13 +109,13 @@ TEST(HandshakeResp2, SaysTheSameInSingleCommands) {
   endpoint.db = 3;
   endpoint.user = "worker";
   endpoint.password = "secret";
-  const auto greeting = handshake(endpoint, "me", 17, /*resp2=*/true);
+  const auto greeting = handshake(endpoint, "me", /*resp2=*/true);
   EXPECT_EQ(greeting.bytes.find("HELLO"), std::string::npos);
   EXPECT_TRUE(greeting.bytes.starts_with("*3\r\n$4\r\nAUTH\r\n$6\r\nworker\r\n$6\r\nsecret\r\n"));
   EXPECT_NE(greeting.bytes.find("SETNAME\r\n$2\r\nme"), std::string::npos);
   const auto server = judge_handshake(greeting,
                                       {text_reply("OK"), integer_reply(42), text_reply("OK"),
-                                       info("7.0.15"), text_reply("OK"), integer_reply(1)},
+                                       info("7.0.15"), text_reply("OK")},
                                       false);
   ASSERT_TRUE(server) << server.error().message();
   EXPECT_EQ(server->client_id, 42);
@@ -124,7 +123,7 @@ TEST(HandshakeResp2, SaysTheSameInSingleCommands) {
 }
 
 TEST(HandshakeResp2, AMissingLoginIsDenied) {
-  const auto greeting = handshake({}, "me", 0, /*resp2=*/true);
+  const auto greeting = handshake({}, "me", /*resp2=*/true);
   const auto no = refusal("NOAUTH Authentication required.");
   EXPECT_EQ(judge_handshake(greeting, {no, no, no}, false).error().code, ErrorCode::denied);
 }
@@ -132,7 +131,7 @@ TEST(HandshakeResp2, AMissingLoginIsDenied) {
 TEST(HandshakeResp2, AWrongPasswordIsDenied) {
   Endpoint endpoint;
   endpoint.password = "wrong";
-  const auto greeting = handshake(endpoint, "me", 0, /*resp2=*/true);
+  const auto greeting = handshake(endpoint, "me", /*resp2=*/true);
   EXPECT_EQ(judge_handshake(greeting,
                             {refusal("ERR AUTH <password> called without any password configured"),
                              integer_reply(1), text_reply("OK"), info("7.0.15")},
@@ -142,15 +141,32 @@ TEST(HandshakeResp2, AWrongPasswordIsDenied) {
             ErrorCode::denied);
 }
 
-TEST(Handshake, TellsWhenTheConnectionBeforeCouldNotBeKilled) {
-  const auto greeting = handshake({}, "me", 17, /*resp2=*/false);
-  const auto with = [&](Reply kill) {
-    return judge_handshake(greeting, {hello(), info("7.0.15"), std::move(kill)}, false)
-        ->kill_denied;
-  };
-  EXPECT_TRUE(with(refusal("NOPERM this user has no permissions to run 'client|kill'")));
-  EXPECT_FALSE(with(refusal("ERR No such client"))) << "it is gone by itself";
-  EXPECT_FALSE(with(integer_reply(1)));
+// ---- The connection before ----
+
+ServerInfo told(std::int64_t client_id, const std::string& run_id) {
+  return {.run_id = run_id, .client_id = client_id};
+}
+
+TEST(Leftover, OfTheSameRunOfTheServer) {
+  EXPECT_EQ(leftover(told(17, "abc"), told(18, "abc")), Leftover::connection);
+}
+
+TEST(Leftover, NoneOfAServerThatHasRestartedOrOfAFirstConnection) {
+  EXPECT_EQ(leftover(told(17, "abc"), told(18, "def")), Leftover::nothing)
+      << "17 is someone else's by now";
+  EXPECT_EQ(leftover(ServerInfo{}, told(18, "abc")), Leftover::nothing);
+}
+
+TEST(Leftover, IsUnknownWhereTheRunIsHidden) {
+  EXPECT_EQ(leftover(told(17, kUnknown), told(18, kUnknown)), Leftover::unknown);
+  EXPECT_EQ(leftover(told(17, "abc"), told(18, kUnknown)), Leftover::unknown);
+}
+
+TEST(Leftover, IsEndedByItsNumber) {
+  EXPECT_EQ(kill_command(17), "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n$2\r\n17\r\n");
+  EXPECT_TRUE(is_denied(refusal("NOPERM this user has no permissions to run 'client|kill'")));
+  EXPECT_FALSE(is_denied(refusal("ERR No such client"))) << "it is gone by itself";
+  EXPECT_FALSE(is_denied(integer_reply(1)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "events/cursor.h"
+#include "events/event_cursor.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,8 +9,8 @@
 
 namespace echomq::inline v2 {
 
-Result<Cursor> Cursor::at(const EventPlace& place) {
-  Cursor cursor;
+Result<EventCursor> EventCursor::at(const EventPlace& place) {
+  EventCursor cursor;
   cursor.from_now_ = place.kind() == EventPlace::Kind::now;
   cursor.from_oldest_ = place.kind() == EventPlace::Kind::beginning;
   if (place.kind() != EventPlace::Kind::after) return cursor;
@@ -23,7 +23,7 @@ Result<Cursor> Cursor::at(const EventPlace& place) {
   return cursor;
 }
 
-std::vector<Event> Cursor::counted(std::uint64_t last) {
+std::vector<Event> EventCursor::counted(std::uint64_t last) {
   if (std::exchange(from_now_, false)) {
     move_to({last, 0});
     return {};
@@ -34,7 +34,7 @@ std::vector<Event> Cursor::counted(std::uint64_t last) {
   return {gap(0)};
 }
 
-std::vector<Event> Cursor::read(std::vector<StreamEntry> entries) {
+std::vector<Event> EventCursor::read(std::vector<StreamEntry> entries) {
   std::vector<Event> events;
   for (auto& entry : entries) {
     read_from_ = std::move(entry.id);
@@ -51,7 +51,7 @@ std::vector<Event> Cursor::read(std::vector<StreamEntry> entries) {
   return events;
 }
 
-std::vector<Event> Cursor::read_nothing(std::uint64_t last) {
+std::vector<Event> EventCursor::read_nothing(std::uint64_t last) {
   const bool from_oldest = std::exchange(from_oldest_, false);
   if (position_.entry >= last) return {};
   const auto missed = last - position_.entry;
@@ -60,12 +60,12 @@ std::vector<Event> Cursor::read_nothing(std::uint64_t last) {
   return {gap(missed)};
 }
 
-void Cursor::move_to(Position position) {
+void EventCursor::move_to(Position position) {
   position_ = position;
   read_from_ = std::to_string(position.entry) + "-0";
 }
 
-Event Cursor::gap(std::uint64_t missed) const {
+Event EventCursor::gap(std::uint64_t missed) const {
   Event event;
   event.id = Position{position_.entry, 0}.id();
   event.type = EventType::gap;

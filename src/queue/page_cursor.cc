@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "queue/cursor.h"
+#include "queue/page_cursor.h"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ Error bad_cursor(std::string_view text, const std::string& expected) {
 }  // namespace
 
 std::string encode_cursor(std::string_view queue, JobState state, PageOrder order,
-                          const Cursor& cursor) {
+                          const PageCursor& cursor) {
   std::string text = "1:";
   text += queue;
   text += ':';
@@ -52,8 +52,8 @@ std::string encode_cursor(std::string_view queue, JobState state, PageOrder orde
   return text;
 }
 
-Result<Cursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
-                             std::string_view text) {
+Result<PageCursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
+                                 std::string_view text) {
   std::array<std::string_view, kParts> part{};
   auto rest = text;
   for (std::size_t i = 0; i < kParts; ++i) {
@@ -74,7 +74,7 @@ Result<Cursor> decode_cursor(std::string_view queue, JobState state, PageOrder o
     return bad_cursor(text, "one of the order " + std::string(word_of(order)));
   if (!check_any_job_id(id) || !is_place(state, place))
     return bad_cursor(text, "JobPage::next of a page before");
-  return Cursor{std::string(place), std::string(id)};
+  return PageCursor{std::string(place), std::string(id)};
 }
 
 }  // namespace echomq::inline v2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cursor: a listener's way through the stream of events: where it is, what it has missed, and what
-// is new to it. Pure: answers of the server in, events out.
+// EventCursor: a listener's way through the stream of events: where it is, what it has missed, and
+// what is new to it. Pure: answers of the server in, events out.
 //
 // Entries are numbered densely, so a number that is left out was trimmed (or never written): a gap.
 // The stream's own counter tells when the numbering began anew.
@@ -17,10 +17,10 @@
 
 namespace echomq::inline v2 {
 
-class Cursor {
+class EventCursor {
  public:
   // Error: invalid_argument, an id that cannot be read.
-  static Result<Cursor> at(const EventPlace& place);
+  static Result<EventCursor> at(const EventPlace& place);
 
   // What the queue's counter of entries says now: the number of the last one written, 0 for none.
   // Fixes the place of a cursor that begins `now`. Answers a gap when the numbering began anew.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "queue/cursor.h"
+#include "queue/page_cursor.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@ constexpr auto kAscending = PageOrder::ascending;
 constexpr auto kDescending = PageOrder::descending;
 
 TEST(CursorText, ComesBackAsItWas) {
-  for (const auto& cursor : {Cursor{"1800000000000", "274557032793636864"}, Cursor{"0", "a.b-c_d"},
-                             Cursor{"9007194959773701", "x"}}) {
+  for (const auto& cursor : {PageCursor{"1800000000000", "274557032793636864"},
+                             PageCursor{"0", "a.b-c_d"}, PageCursor{"9007194959773701", "x"}}) {
     const auto text = encode_cursor("mail.out", JobState::failed, kDescending, cursor);
     const auto back = decode_cursor("mail.out", JobState::failed, kDescending, text);
     ASSERT_TRUE(back) << back.error().message();
     EXPECT_EQ(*back, cursor);
   }
-  for (const auto& cursor : {Cursor{"w0", "a"}, Cursor{"c17", "b"}}) {
+  for (const auto& cursor : {PageCursor{"w0", "a"}, PageCursor{"c17", "b"}}) {
     const auto text = encode_cursor("q", JobState::waiting, kAscending, cursor);
     const auto back = decode_cursor("q", JobState::waiting, kAscending, text);
     ASSERT_TRUE(back) << back.error().message();
@@ -38,7 +38,7 @@ void expect_refused(const std::string& text, const std::string& why) {
 }
 
 TEST(CursorText, OfAnotherQueueStateOrOrderIsRefused) {
-  const Cursor cursor{"5", "a"};
+  const PageCursor cursor{"5", "a"};
   expect_refused(encode_cursor("other", JobState::failed, kAscending, cursor),
                  "one of queue \"mail\", not of \"other\"");
   expect_refused(encode_cursor("mail", JobState::completed, kAscending, cursor),

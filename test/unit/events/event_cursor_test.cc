@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A listener's way through the stream: each event once, in order, and what was missed told.
-#include "events/cursor.h"
+#include "events/event_cursor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace {
 
-using echomq::Cursor;
 using echomq::Event;
+using echomq::EventCursor;
 using echomq::EventPlace;
 using echomq::EventType;
 using echomq::StreamEntry;
@@ -41,9 +41,9 @@ std::vector<std::string> shown(const std::vector<Event>& events) {
   return all;
 }
 
-Cursor cursor_at(const EventPlace& place) { return Cursor::at(place).value(); }
+EventCursor cursor_at(const EventPlace& place) { return EventCursor::at(place).value(); }
 
-TEST(Cursor, FromNowBeginsWhereTheCounterStands) {
+TEST(EventCursor, FromNowBeginsWhereTheCounterStands) {
   auto cursor = cursor_at(EventPlace::now());
   EXPECT_THAT(cursor.counted(41), IsEmpty());
   EXPECT_EQ(cursor.read_from(), "41-0");
@@ -53,7 +53,7 @@ TEST(Cursor, FromNowBeginsWhereTheCounterStands) {
   EXPECT_EQ(cursor.position().id(), "43-0");
 }
 
-TEST(Cursor, TheBeginningIsWhatIsKept) {
+TEST(EventCursor, TheBeginningIsWhatIsKept) {
   auto cursor = cursor_at(EventPlace::beginning());
   EXPECT_THAT(cursor.counted(600), IsEmpty());
   EXPECT_EQ(cursor.read_from(), "0-0");
@@ -61,7 +61,7 @@ TEST(Cursor, TheBeginningIsWhatIsKept) {
   EXPECT_THAT(shown(cursor.read(entries({501, 502}))), ElementsAre("501a", "501b", "502a", "502b"));
 }
 
-TEST(Cursor, TheBeginningOfAnEmptyStreamIsItsCounter) {
+TEST(EventCursor, TheBeginningOfAnEmptyStreamIsItsCounter) {
   auto cursor = cursor_at(EventPlace::beginning());
   cursor.counted(600);
   EXPECT_THAT(cursor.read_nothing(600), IsEmpty());
@@ -69,7 +69,7 @@ TEST(Cursor, TheBeginningOfAnEmptyStreamIsItsCounter) {
   EXPECT_THAT(shown(cursor.read(entries({603}))), ElementsAre("gap 2 at 602-0", "603a", "603b"));
 }
 
-TEST(Cursor, GoesOnInsideAnEntry) {
+TEST(EventCursor, GoesOnInsideAnEntry) {
   for (const auto& [id, expected] :
        {std::pair("4-0", std::vector<std::string>{"5a", "5b", "6a", "6b"}),
         std::pair("5-1", std::vector<std::string>{"5b", "6a", "6b"}),
@@ -83,7 +83,7 @@ TEST(Cursor, GoesOnInsideAnEntry) {
 }
 
 // Whichever event was the last one, going on after its id misses none and repeats none.
-TEST(Cursor, EveryEventIsAPlaceToGoOnFrom) {
+TEST(EventCursor, EveryEventIsAPlaceToGoOnFrom) {
   auto first = cursor_at(EventPlace::after("0"));
   const auto all = first.read(entries({1, 2, 3}));
   for (std::size_t seen = 1; seen <= all.size(); ++seen) {
@@ -96,18 +96,18 @@ TEST(Cursor, EveryEventIsAPlaceToGoOnFrom) {
   }
 }
 
-TEST(Cursor, AGapSaysHowManyEntriesAreGone) {
+TEST(EventCursor, AGapSaysHowManyEntriesAreGone) {
   auto cursor = cursor_at(EventPlace::after("3-0"));
   EXPECT_THAT(shown(cursor.read(entries({9, 10, 12}))),
               ElementsAre("gap 5 at 8-0", "9a", "9b", "10a", "10b", "gap 1 at 11-0", "12a", "12b"));
 }
 
-TEST(Cursor, TheRestOfAnEntryThatIsGoneCounts) {
+TEST(EventCursor, TheRestOfAnEntryThatIsGoneCounts) {
   auto cursor = cursor_at(EventPlace::after("4-1"));
   EXPECT_THAT(shown(cursor.read(entries({5}))), ElementsAre("gap 1 at 4-0", "5a", "5b"));
 }
 
-TEST(Cursor, WhatWasTrimmedAtTheEndIsMissedToo) {
+TEST(EventCursor, WhatWasTrimmedAtTheEndIsMissedToo) {
   auto cursor = cursor_at(EventPlace::after("3-0"));
   cursor.counted(8);
   EXPECT_TRUE(cursor.behind(8));
@@ -116,7 +116,7 @@ TEST(Cursor, WhatWasTrimmedAtTheEndIsMissedToo) {
   EXPECT_THAT(cursor.read_nothing(8), IsEmpty());
 }
 
-TEST(Cursor, ANumberingThatBeganAnewIsAGapOfUnknownSize) {
+TEST(EventCursor, ANumberingThatBeganAnewIsAGapOfUnknownSize) {
   for (const char* place : {"500-0", "3-0", "3-1"}) {
     auto cursor = cursor_at(EventPlace::after(place));
     EXPECT_THAT(shown(cursor.counted(2)), ElementsAre("gap 0 at 0-0")) << place;
@@ -126,7 +126,7 @@ TEST(Cursor, ANumberingThatBeganAnewIsAGapOfUnknownSize) {
 }
 
 // Written by hand, under a number that was there: nothing of ours, but it must be passed.
-TEST(Cursor, AForeignEntryIsPassedOnce) {
+TEST(EventCursor, AForeignEntryIsPassedOnce) {
   auto cursor = cursor_at(EventPlace::after("3-0"));
   auto foreign = entries({3});
   foreign[0].id = "3-7";
@@ -135,8 +135,8 @@ TEST(Cursor, AForeignEntryIsPassedOnce) {
   EXPECT_THAT(shown(cursor.read(entries({4}))), ElementsAre("4a", "4b"));
 }
 
-TEST(Cursor, AnIdThatIsNoneIsRefusedByName) {
-  const auto refused = Cursor::at(EventPlace::after("yesterday"));
+TEST(EventCursor, AnIdThatIsNoneIsRefusedByName) {
+  const auto refused = EventCursor::at(EventPlace::after("yesterday"));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, echomq::ErrorCode::invalid_argument);
   ASSERT_NE(refused.error().field("value"), nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cursor: where a page ended. Opaque to users, and bound to the queue, state and order that it was
-// made for:
+// PageCursor: where a page ended. Opaque to users, and bound to the queue, state and order that it
+// was made for:
 //
 //   1:<queue>:<state>:a|d:<place>:<id>
 //
@@ -16,19 +16,19 @@
 
 namespace echomq::inline v2 {
 
-struct Cursor {
+struct PageCursor {
   std::string place;
   std::string id;
 
-  friend bool operator==(const Cursor&, const Cursor&) = default;
+  friend bool operator==(const PageCursor&, const PageCursor&) = default;
 };
 
 std::string encode_cursor(std::string_view queue, JobState state, PageOrder order,
-                          const Cursor& cursor);
+                          const PageCursor& cursor);
 
 // Errors: invalid_argument with the cursor as "value", when it is not one of that queue, state and
 // order.
-Result<Cursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
-                             std::string_view text);
+Result<PageCursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
+                                 std::string_view text);
 
 }  // namespace echomq::inline v2
