@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The ways in which a handler's attempt can end, and what becomes of the job: a value, an error in
 // a Result, a throw, and the four kinds of Outcome. Each job's data names the way that it takes.
+// Middleware stands around every run: here it counts them, and gives failed ones a backoff of its
+// own.
 //
 // Usage: outcomes [URL]; the server of EMQ_URL, or a private one, when no URL is given.
 #include <atomic>
@@ -30,7 +32,14 @@ Outcome handle(echomq::Job<>& job) {
   return Outcome::done("the second time");
 }
 
-// The same, for a handler that returns a Result: an error is a failed attempt, a value the result.
+Outcome counted(std::atomic<int>& runs, echomq::RawJob& job, const echomq::RawHandler& next) {
+  ++runs;
+  auto outcome = next(job);  // also when the handler threw
+  if (outcome.kind() != Outcome::Kind::fail) return outcome;
+  return Outcome::fail(outcome.text(), job.attempt() * 20ms);
+}
+
+// A handler that returns a Result: an error is a failed attempt, a value the result.
 echomq::Result<std::string> checked(echomq::Job<>& job) {
   if (job.data().empty())
     return echomq::Error{echomq::ErrorCode::invalid_argument, "the job has no data", {}};
@@ -58,7 +67,11 @@ int main(int argc, char** argv) try {
   std::vector<std::string> ids;
   ids.reserve(ways.size());
   for (const auto& way : ways) ids.push_back(outcomes.add(way, {.attempts = 2}).value());
-  echomq::Worker worker{outcomes, {.concurrency = 2, .stop_when_empty = true}, handle};
+  std::atomic<int> runs = 0;
+  echomq::WorkerOptions how{.concurrency = 2, .stop_when_empty = true};
+  how.middleware.emplace_back(
+      [&runs](auto& job, const auto& next) { return counted(runs, job, next); });
+  echomq::Worker worker{outcomes, how, handle};
   if (const int code = worker.run_until(stop); code != 0) return code;
   for (std::size_t i = 0; i < ways.size(); ++i) look(outcomes, ways[i], ids[i]);
 
@@ -70,7 +83,7 @@ int main(int argc, char** argv) try {
   look(results, "value", good);
   look(results, "error", bad);
 
-  std::printf("%s\n", summary.c_str());
+  std::printf("runs=%d %s\n", runs.load(), summary.c_str());
   return 0;
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "outcomes: %s\n", problem.what());

@@ -97,29 +97,35 @@ class Outcome {
   enum class Kind { done, fail, retry, unrecoverable };
 
   // Completed; `result` is kept with the job (at most 256 KiB).
-  static Outcome done(std::string result = {}) { return {Kind::done, std::move(result), {}}; }
+  static Outcome done(std::string result = {}) { return {Kind::done, std::move(result)}; }
   // The attempt failed: tried again after its backoff while attempts are left, then `failed`.
-  static Outcome fail(std::string reason) { return {Kind::fail, std::move(reason), {}}; }
+  static Outcome fail(std::string reason) { return {Kind::fail, std::move(reason)}; }
+  // The same, but tried again after `delay` instead of its backoff. 0 to ten years, the nearest of
+  // them where it is outside.
+  static Outcome fail(std::string reason, std::chrono::milliseconds delay) {
+    return {Kind::fail, std::move(reason), delay};
+  }
   // Not now: again after `delay`, without spending an attempt.
   static Outcome retry_in(std::chrono::milliseconds delay, std::string reason = "retry asked for") {
     return {Kind::retry, std::move(reason), delay};
   }
   // Failed for good, whatever attempts are left.
   static Outcome unrecoverable(std::string reason) {
-    return {Kind::unrecoverable, std::move(reason), {}};
+    return {Kind::unrecoverable, std::move(reason)};
   }
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  [[nodiscard]] std::chrono::milliseconds delay() const noexcept { return delay_; }
+  // Until the next attempt; nullopt: there is none, or its backoff decides.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> delay() const noexcept { return delay_; }
 
  private:
-  Outcome(Kind kind, std::string text, std::chrono::milliseconds delay)
+  Outcome(Kind kind, std::string text, std::optional<std::chrono::milliseconds> delay = {})
       : kind_(kind), text_(std::move(text)), delay_(delay) {}
 
   Kind kind_;
   std::string text_;
-  std::chrono::milliseconds delay_;
+  std::optional<std::chrono::milliseconds> delay_;
 };
 
 }  // namespace echomq::inline v2

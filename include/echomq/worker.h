@@ -23,11 +23,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "echomq/export.h"
 #include "echomq/job.h"
@@ -36,6 +38,18 @@
 #include "echomq/signals.h"
 
 namespace echomq::inline v2 {
+
+using RawHandler = std::function<Outcome(RawJob&)>;
+// Something around each run of a handler: for logs, traces and measurements, or to change how runs
+// end. It calls `next`, the next middleware or the handler itself, at most once, on the same
+// thread. A throw is a failed attempt, as in a handler. A backoff of one's own:
+//
+//   [](echomq::RawJob& job, const echomq::RawHandler& next) {
+//     auto outcome = next(job);
+//     if (outcome.kind() != echomq::Outcome::Kind::fail) return outcome;
+//     return echomq::Outcome::fail(outcome.text(), job.attempt() * 90s);
+//   }
+using Middleware = std::function<Outcome(RawJob&, const RawHandler& next)>;
 
 struct WorkerOptions {
   unsigned concurrency = 1;  // handlers at the same time, 1..10,000
@@ -52,6 +66,8 @@ struct WorkerOptions {
   // Stop by itself once nothing is waiting, delayed or active in the queue.
   bool stop_when_empty = false;
   std::string name = "worker";  // stored with each job that it ran; at most 255 bytes
+  // Around each run, the first outermost.
+  std::vector<Middleware> middleware{};
 };
 
 // What a worker did since it started.
@@ -66,9 +82,9 @@ struct WorkerStats {
 };
 
 class WorkerCore;
-using RawHandler = std::function<Outcome(RawJob&)>;
 
-// The worker without types; Worker is the one to use.
+// The worker without types; Worker is the one to use. Here neither the handler nor the middleware
+// may throw.
 class ECHOMQ_API RawWorker {
  public:
   RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler);
@@ -129,22 +145,55 @@ Outcome run_handler(F& handler, RawJob& raw) {
   }
 }
 
+#if defined(__cpp_exceptions)
+inline constexpr const char* kUnknownThrow = "something that is not a std::exception";
+
+// What was thrown, and what caused it (std::throw_with_nested), the outermost first.
+inline std::string what_of(const std::exception& problem, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 16;
+  std::string text = problem.what();
+  if (depth == kDeepest) return text;
+  try {
+    std::rethrow_if_nested(problem);
+  } catch (const std::exception& cause) {
+    text += "; caused by: " + what_of(cause, depth + 1);
+  } catch (...) {
+    text += std::string("; caused by: ") + kUnknownThrow;
+  }
+  return text;
+}
+#endif
+
 // A throw ends here, in code compiled by the user, so that it never crosses the library.
+template <class F>
+Outcome caught(F&& run) {
+#if defined(__cpp_exceptions)
+  try {
+    return run();
+  } catch (const std::exception& problem) {
+    return Outcome::fail(what_of(problem));
+  } catch (...) {
+    return Outcome::fail(std::string("the handler threw ") + kUnknownThrow);
+  }
+#else
+  return run();
+#endif
+}
+
 template <class T, class F>
 RawHandler make_handler(F handler) {
   return [handler = std::move(handler)](RawJob& raw) mutable -> Outcome {
-#if defined(__cpp_exceptions)
-    try {
-      return run_handler<T>(handler, raw);
-    } catch (const std::exception& problem) {
-      return Outcome::fail(problem.what());
-    } catch (...) {
-      return Outcome::fail("the handler threw something that is not a std::exception");
-    }
-#else
-    return run_handler<T>(handler, raw);
-#endif
+    return caught([&] { return run_handler<T>(handler, raw); });
   };
+}
+
+inline WorkerOptions with_caught_middleware(WorkerOptions options) {
+  for (auto& middleware : options.middleware)
+    if (middleware)
+      middleware = [run = std::move(middleware)](RawJob& raw, const RawHandler& next) {
+        return caught([&] { return run(raw, next); });
+      };
+  return options;
 }
 
 }  // namespace detail
@@ -155,7 +204,8 @@ class Worker {
   // run_until() answers 1 and status() tells why.
   template <class T, class F>
   Worker(Queue<T>& queue, WorkerOptions options, F handler)
-      : raw_(queue.raw(), std::move(options), detail::make_handler<T>(std::move(handler))) {}
+      : raw_(queue.raw(), detail::with_caught_middleware(std::move(options)),
+             detail::make_handler<T>(std::move(handler))) {}
 
   // Works until a signal comes (or stop_when_empty, or stop() from another thread), then shuts
   // down: takes no more jobs, gives unstarted ones back, asks running handlers to stop by their

@@ -20,6 +20,10 @@ Settlement ended(std::shared_ptr<RunningJob> job, Settlement::Kind kind, std::st
   return settlement;
 }
 
+std::chrono::milliseconds within_range(std::chrono::milliseconds delay) {
+  return std::clamp(delay, std::chrono::milliseconds(0), kMaxDelay);
+}
+
 }  // namespace
 
 std::string cut(std::string_view text, std::size_t limit) {
@@ -46,15 +50,16 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
   if (outcome.kind() == Outcome::Kind::retry) {
     auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});
     settlement.attempts_made = loaded.attempts_made;
-    settlement.delay_ms =
-        std::clamp(outcome.delay(), std::chrono::milliseconds(0), kMaxDelay).count();
+    settlement.delay_ms = within_range(*outcome.delay()).count();
     return settlement;
   }
   const auto failures = loaded.attempts_made + 1;
   if (outcome.kind() == Outcome::Kind::unrecoverable || failures >= loaded.options.attempts)
     return ended(std::move(job), Settlement::Kind::fail, std::move(reason), keep_failed);
   auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});
-  settlement.delay_ms = job::backoff_delay(loaded.options.backoff, failures, draw).count();
+  const auto delay = outcome.delay() ? within_range(*outcome.delay())
+                                     : job::backoff_delay(loaded.options.backoff, failures, draw);
+  settlement.delay_ms = delay.count();
   return settlement;
 }
 

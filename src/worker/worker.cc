@@ -14,10 +14,17 @@ namespace {
 constexpr milliseconds kLook{
     50};  // how often run_until looks at both of the things that may end it
 
+RawHandler around(const std::vector<Middleware>& middleware, RawHandler handler) {
+  for (auto it = middleware.rbegin(); it != middleware.rend(); ++it)
+    handler = [run = *it, next = std::move(handler)](RawJob& job) { return run(job, next); };
+  return handler;
+}
+
 }  // namespace
 
-RawWorker::RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler)
-    : core_(std::make_shared<WorkerCore>(queue.core(), std::move(options))) {
+RawWorker::RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler) {
+  handler = around(options.middleware, std::move(handler));
+  core_ = std::make_shared<WorkerCore>(queue.core(), std::move(options));
   core_->start(std::move(handler));
 }
 

@@ -27,6 +27,9 @@ std::optional<Error> check(const WorkerOptions& options) {
                       "0 (no limit) to a hundred years");
   if (options.name.size() > 255)
     return bad_option("name", std::to_string(options.name.size()) + " bytes", "at most 255");
+  for (std::size_t i = 0; i < options.middleware.size(); ++i)
+    if (!options.middleware[i])
+      return bad_option("middleware", "an empty function at " + std::to_string(i), "functions");
   return std::nullopt;
 }
 

@@ -90,7 +90,7 @@ TEST_F(ExampleTest, ProducerOptions) {
 
 TEST_F(ExampleTest, Outcomes) {
   expect_twice("outcomes",
-               "done=completed/1 fail=failed/2 throw=failed/2 unrecoverable=failed/1 "
+               "runs=8 done=completed/1 fail=failed/2 throw=failed/2 unrecoverable=failed/1 "
                "later=completed/1 value=completed/1 error=failed/1");
 }
 

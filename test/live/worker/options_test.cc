@@ -40,6 +40,7 @@ TEST_F(Options, OutOfRange) {
   expect_refused("poll", "99", {.poll = 99ms});
   expect_refused("poll", "60001", {.poll = 60'001ms});
   expect_refused("name", "256 bytes", {.name = std::string(256, 'n')});
+  expect_refused("middleware", "an empty function at 0", {.middleware = {Middleware{}}});
   EXPECT_EQ(counts().waiting, 1);
 }
 

@@ -4,9 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "job/encode.h"
@@ -21,8 +25,9 @@ using namespace std::chrono_literals;
 class Outcomes : public LibraryTest {
  protected:
   template <class Handler>
-  WorkerStats drain(Handler handler) {
+  WorkerStats drain(Handler handler, std::vector<Middleware> middleware = {}) {
     WorkerOptions how;
+    how.middleware = std::move(middleware);
     how.stop_when_empty = true;
     how.name = "clerk";
     Worker worker{queue, how, std::move(handler)};
@@ -126,6 +131,108 @@ TEST_F(Outcomes, RetryInSpendsNoAttempt) {
   EXPECT_EQ(job.state, JobState::completed);
   EXPECT_EQ(job.attempts_made, 1U);
   EXPECT_EQ(job.attempts_started, 4U);
+}
+
+TEST_F(Outcomes, FailWithADelayBeatsTheBackoff) {
+  const auto id = queue.add("x", {.attempts = 2, .backoff = Backoff::fixed(1h)}).value();
+  std::vector<std::int64_t> starts;
+  drain([&](Job<>&) {
+    starts.push_back(client.server_time_ms());
+    return Outcome::fail("again soon", 100ms);
+  });
+  ASSERT_EQ(starts.size(), 2U);
+  EXPECT_GE(starts[1] - starts[0], 99);
+  EXPECT_EQ(info(id).state, JobState::failed);
+  EXPECT_EQ(info(id).attempts_made, 2U) << "it spends attempts, unlike retry_in";
+}
+
+TEST_F(Outcomes, ReasonTellsTheChainOfCauses) {
+  const auto id = queue.add("x").value();
+  drain([](Job<>&) {
+    try {
+      try {
+        throw std::runtime_error("connection refused");
+      } catch (...) {
+        std::throw_with_nested(std::runtime_error("no invoice 7"));
+      }
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("mail not sent"));
+    }
+  });
+  EXPECT_EQ(info(id).failed_reason,
+            "mail not sent; caused by: no invoice 7; caused by: connection refused");
+}
+
+TEST_F(Outcomes, EndlessChainOfCausesIsCut) {
+  const auto id = queue.add("x").value();
+  drain([](Job<>&) {
+    std::function<void(int)> fail = [&](int depth) {
+      try {
+        if (depth == 0) throw 42;
+        fail(depth - 1);
+      } catch (...) {
+        std::throw_with_nested(std::runtime_error(std::to_string(depth)));
+      }
+    };
+    fail(100);
+  });
+  const auto reason = info(id).failed_reason;
+  EXPECT_EQ(reason.rfind("100; caused by: 99; caused by: 98", 0), 0U) << reason;
+  EXPECT_EQ(reason.substr(reason.size() - 3), " 84") << reason;
+}
+
+TEST_F(Outcomes, MiddlewareStandsAroundTheHandlerTheFirstOutermost) {
+  const auto id = queue.add("x").value();
+  std::string order;
+  const auto noting = [&order](const std::string& letter) -> Middleware {
+    return [&order, letter](RawJob& job, const RawHandler& next) {
+      order += letter + "(";
+      auto outcome = next(job);
+      order += ")" + letter;
+      return outcome;
+    };
+  };
+  drain(
+      [&](Job<>&) {
+        order += "run";
+        return std::string("result");
+      },
+      {noting("a"), noting("b")});
+  EXPECT_EQ(order, "a(b(run)b)a");
+  EXPECT_EQ(info(id).result, "result");
+}
+
+TEST_F(Outcomes, MiddlewareGivesABackoffOfOnesOwn) {
+  const auto id = queue.add("x", {.attempts = 3, .backoff = Backoff::fixed(1h)}).value();
+  std::vector<std::int64_t> starts;
+  drain(
+      [&](Job<>&) -> void {
+        starts.push_back(client.server_time_ms());
+        throw std::runtime_error("no");
+      },
+      {[](RawJob& job, const RawHandler& next) {
+        const auto outcome = next(job);
+        EXPECT_EQ(outcome.text(), "no") << "a throw is an outcome by now";
+        EXPECT_EQ(outcome.delay(), std::nullopt);
+        return Outcome::fail(outcome.text(), job.attempt() * 50ms);
+      }});
+  ASSERT_EQ(starts.size(), 3U);
+  EXPECT_GE(starts[1] - starts[0], 49);
+  EXPECT_GE(starts[2] - starts[1], 99);
+  EXPECT_EQ(info(id).failed_reason, "no");
+}
+
+TEST_F(Outcomes, MiddlewareMayRefuseAJobAndMayThrow) {
+  const auto refused = queue.add("refused").value();
+  const auto thrown = queue.add("thrown").value();
+  Runs runs;
+  drain([&](Job<>& job) { runs.note(job.id()); }, {[](RawJob& job, const RawHandler&) -> Outcome {
+          if (job.bytes() == "refused") return Outcome::unrecoverable("not on this machine");
+          throw std::runtime_error("no trace");
+        }});
+  EXPECT_EQ(runs.size(), 0U);
+  EXPECT_EQ(info(refused).failed_reason, "not on this machine");
+  EXPECT_EQ(info(thrown).failed_reason, "no trace");
 }
 
 TEST_F(Outcomes, UnrecoverableLeavesTheOtherAttempts) {

@@ -60,6 +60,15 @@ TEST(Settlement, RetryInCostsNoAttempt) {
   EXPECT_EQ(end(Outcome::retry_in(milliseconds(-5))).delay_ms, 0);
 }
 
+TEST(Settlement, ADelayOfTheOutcomeStandsForTheBackoffWithinItsRange) {
+  const JobOptions options{.attempts = 3, .backoff = Backoff::fixed(milliseconds(100))};
+  EXPECT_EQ(end(Outcome::fail("no", milliseconds(0)), options).delay_ms, 0);
+  EXPECT_EQ(end(Outcome::fail("no", milliseconds(-5)), options).delay_ms, 0);
+  EXPECT_EQ(end(Outcome::fail("no", 2 * kMaxDelay), options).delay_ms, kMaxDelay.count());
+  EXPECT_EQ(end(Outcome::fail("no", milliseconds(7)), options).attempts_made, 1U);
+  EXPECT_EQ(end(Outcome::fail("no", milliseconds(7))).kind, Settlement::Kind::fail);
+}
+
 TEST(Settlement, AResultOverItsLimitFailsTheJobAndSaysSo) {
   const auto settlement = end(Outcome::done(std::string(kMaxResultBytes + 1, 'x')));
   EXPECT_EQ(settlement.kind, Settlement::Kind::fail);
