@@ -290,19 +290,21 @@ bool ClientCore::take_crash_permit() {
   return true;
 }
 
-void ClientCore::give_crash_permit(bool wake) {
+void ClientCore::give_crash_permit() {
   crash_permit_taken_ = false;
-  if (!wake) return;
-  const auto hooks = permit_hooks_;
-  for (const auto& hook : hooks)
-    if (auto alive = hook.lock()) (*alive)();
+  const auto waiters = std::exchange(permit_waiters_, {});
+  for (const auto& waiter : waiters)
+    if (auto hook = waiter.lock()) (*hook)();
 }
 
-std::shared_ptr<ClientCore::Hook> ClientCore::on_crash_permit(Hook hook) {
-  auto token = std::make_shared<Hook>(std::move(hook));
-  std::erase_if(permit_hooks_, [](const auto& old) { return old.expired(); });
-  permit_hooks_.push_back(token);
-  return token;
+void ClientCore::await_crash_permit(const std::shared_ptr<Hook>& hook) {
+  if (!crash_permit_taken_) return (*hook)();
+  // Once, however often it asks.
+  std::erase_if(permit_waiters_, [&hook](const auto& waiter) {
+    const auto other = waiter.lock();
+    return other == nullptr || other == hook;
+  });
+  permit_waiters_.push_back(hook);
 }
 
 }  // namespace echomq::inline v2

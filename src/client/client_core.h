@@ -98,9 +98,9 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   // (loop) One job that has been through a crash runs in a process at a time: take and give the
   // permit.
   bool take_crash_permit();
-  // wake: a job held it, so others that wait for the permit may claim now.
-  void give_crash_permit(bool wake);
-  std::shared_ptr<Hook> on_crash_permit(Hook hook);
+  void give_crash_permit();
+  // Calls the hook once, when the permit may be there: now, or when it is given.
+  void await_crash_permit(const std::shared_ptr<Hook>& hook);
 
   void keep_embedded(Embedded embedded) { embedded_.emplace(std::move(embedded)); }
 
@@ -138,7 +138,7 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::uint64_t flushes_ = 0;
   std::uint64_t contact_ = 0;
   std::vector<std::weak_ptr<Hook>> reconnect_hooks_;
-  std::vector<std::weak_ptr<Hook>> permit_hooks_;
+  std::vector<std::weak_ptr<Hook>> permit_waiters_;
   bool crash_permit_taken_ = false;
 };
 

@@ -130,17 +130,26 @@ std::optional<Keep> decode_keep(const nlohmann::json& json, const char* key) {
 
 }  // namespace
 
-Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::size_t data_limit) {
-  if (auto ok = check(options); !ok) return ok.error();
+Result<void> check_job(std::string_view data, const JobOptions& options, std::size_t data_limit) {
+  if (auto ok = check(options); !ok) return ok;
   if (data.size() > data_limit)
     return Error{
         ErrorCode::too_large,
         "the job's data is " + std::to_string(data.size()) + " bytes long; the limit is " +
             std::to_string(data_limit) + " (ClientOptions::data_limit, at most 64 MiB)",
         {{"value", std::to_string(data.size())}, {"expected", std::to_string(data_limit)}}};
-  return EncodedJob{options.id,           options.name,          std::move(data),
-                    encode_opts(options), options.delay.count(), options.priority,
-                    options.lifo};
+  return {};
+}
+
+EncodedJob encode_checked(std::string data, const JobOptions& options) {
+  return {options.id,           options.name,          std::move(data),
+          encode_opts(options), options.delay.count(), options.priority,
+          options.lifo};
+}
+
+Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::size_t data_limit) {
+  if (auto ok = check_job(data, options, data_limit); !ok) return ok.error();
+  return encode_checked(std::move(data), options);
 }
 
 JobOptions decode_opts(std::string_view text) {

@@ -25,6 +25,10 @@ struct EncodedJob {
 };
 
 // Errors: invalid_argument, invalid_name, too_large, encoding; each names the option and its value.
+Result<void> check_job(std::string_view data, const JobOptions& options, std::size_t data_limit);
+// Of a job that was checked.
+EncodedJob encode_checked(std::string data, const JobOptions& options);
+// Both.
 Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::size_t data_limit);
 
 // The options again, from the stored JSON. Total: what it does not know or cannot read keeps its

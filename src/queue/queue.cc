@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "queue/queue_core.h"
 
@@ -51,6 +52,14 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
                  "a blocking add from inside a callback of the I/O thread would wait for itself; "
                  "use async_add",
                  {}};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto ok =
+        job::check_job(jobs[i].data, jobs[i].options, core_->client()->options().data_limit);
+    if (ok) continue;
+    auto error = ok.error();
+    if (jobs.size() > 1) error.fields.emplace_back("index", std::to_string(i));
+    return error;
+  }
   struct Wait {
     std::mutex mutex;
     std::condition_variable all_there;
@@ -60,25 +69,20 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
   auto wait = std::make_shared<Wait>();
   wait->missing = jobs.size();
   wait->results.assign(jobs.size(), std::string());
+  // Batch by batch, so that the server works on the first while the next one is encoded.
   std::vector<PendingAdd> adds;
-  adds.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    auto job = job::encode_job(std::move(jobs[i].data), jobs[i].options,
-                               core_->client()->options().data_limit);
-    if (!job) {
-      auto error = job.error();
-      if (jobs.size() > 1) error.fields.emplace_back("index", std::to_string(i));
-      return error;
-    }
-    adds.push_back({*std::move(job),
+    if (adds.empty()) adds.reserve(std::min(jobs.size() - i, kMaxBatchJobs));
+    adds.push_back({job::encode_checked(std::move(jobs[i].data), jobs[i].options),
                     [wait, i](Result<std::string> result) {
                       const std::lock_guard lock(wait->mutex);
                       wait->results[i] = std::move(result);
                       if (--wait->missing == 0) wait->all_there.notify_one();
                     },
                     /*direct=*/true});
+    if (adds.size() == kMaxBatchJobs || i + 1 == jobs.size())
+      core_->add_all(std::exchange(adds, {}));
   }
-  core_->add_all(std::move(adds));
   std::unique_lock lock(wait->mutex);
   wait->all_there.wait(lock, [&wait] { return wait->missing == 0; });
   return std::move(wait->results);

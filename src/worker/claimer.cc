@@ -70,7 +70,7 @@ void Claimer::answered(const std::shared_ptr<Claim>& claim, Result<wire::Reply> 
   for (const auto& id : claim->ids) queue_->holds(id, claim->lease.token());
   if (claim->ids.empty()) {
     --on_their_way_;
-    if (claim->permit) queue_->client()->give_crash_permit(/*wake=*/false);
+    if (claim->permit) queue_->client()->give_crash_permit();
   } else {
     load(claim);
   }
@@ -82,11 +82,12 @@ void Claimer::answered(const std::shared_ptr<Claim>& claim, Result<wire::Reply> 
                    .due_ms = wire::number_of(reply->items[3]),
                    .anyone_active = oldest_lease != 0 || crashed != 0,
                    .open = reply->items[0].text == "open"});
+  if (crashed > 0 && !claim->permit) queue_->client()->await_crash_permit(permit_hook_);
 }
 
 void Claimer::failed(const Claim& claim, const Error& error) {
   --on_their_way_;
-  if (claim.permit) queue_->client()->give_crash_permit(/*wake=*/false);
+  if (claim.permit) queue_->client()->give_crash_permit();
   events_.refused(error);
 }
 
@@ -141,14 +142,14 @@ void Claimer::loaded(Claim& claim) {
     }
     fit.push_back(std::move(job));
   }
-  if (permit) client->give_crash_permit(/*wake=*/false);
+  if (permit) client->give_crash_permit();
   events_.loaded(fit, unfit);
 }
 
 void Claimer::ended(const std::shared_ptr<RunningJob>& job) {
   if (permit_holder_ != job) return;
   permit_holder_.reset();
-  queue_->client()->give_crash_permit(/*wake=*/true);
+  queue_->client()->give_crash_permit();
 }
 
 }  // namespace echomq::inline v2

@@ -43,12 +43,17 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
     // Both in the order of the claim. `unfit` are to be given back unworked: gone, lost on the way,
     // late, a second one that has been through a crash, or claimed by a worker that stops.
     std::function<void(const Jobs& fit, const Jobs& unfit)> loaded;
+    // A job that has been through a crash waits, and now it may be taken.
+    std::function<void()> crashed_ready;
     // What jobs call when their handlers report progress; from any thread.
     std::function<void()> progress;
   };
 
   Claimer(std::shared_ptr<QueueCore> queue, std::chrono::milliseconds lease, Events events)
-      : queue_(std::move(queue)), lease_(lease), events_(std::move(events)) {}
+      : queue_(std::move(queue)),
+        lease_(lease),
+        events_(std::move(events)),
+        permit_hook_(std::make_shared<ClientCore::Hook>(events_.crashed_ready)) {}
 
   // Asks for up to `count` jobs.
   void claim(unsigned count);
@@ -71,6 +76,7 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
   std::shared_ptr<QueueCore> queue_;
   std::chrono::milliseconds lease_;
   Events events_;
+  std::shared_ptr<ClientCore::Hook> permit_hook_;
   std::shared_ptr<RunningJob> permit_holder_;  // the one job that has been through a crash
   std::uint64_t jobs_ = 0;                     // claimed so far
   unsigned on_their_way_ = 0;                  // claims and loads

@@ -28,12 +28,13 @@ std::shared_ptr<Intake> Intake::make(const std::shared_ptr<QueueCore>& queue,
                                      const WorkerOptions& options, Events events) {
   auto intake = std::make_shared<Intake>(queue, options, std::move(events));
   auto& self = *intake;
-  self.claimer_ =
-      std::make_shared<Claimer>(queue, options.lease,
-                                Claimer::Events{.claimed = weak_call(self, &Intake::claimed),
-                                                .refused = weak_call(self, &Intake::claim_refused),
-                                                .loaded = self.events_.loaded,
-                                                .progress = self.events_.progress});
+  self.claimer_ = std::make_shared<Claimer>(
+      queue, options.lease,
+      Claimer::Events{.claimed = weak_call(self, &Intake::claimed),
+                      .refused = weak_call(self, &Intake::claim_refused),
+                      .loaded = self.events_.loaded,
+                      .crashed_ready = weak_call(self, &Intake::crashed_ready),
+                      .progress = self.events_.progress});
   self.marker_ = std::make_shared<Marker>(
       queue, options.stop_when_empty ? std::min(options.poll, kDrainPoll) : options.poll,
       Marker::Events{.popped = weak_call(self, &Intake::popped),
@@ -103,6 +104,11 @@ void Intake::stop() {
 void Intake::claimed(const Claimer::Claimed& claimed) {
   life_.claimed(claimed.asked, claimed.taken, claimed.ready, claimed.due_ms, claimed.anyone_active,
                 queue_->client()->now_ms(), claimed.open);
+  events_.claim_ended();
+}
+
+void Intake::crashed_ready() {
+  life_.look_again();
   events_.claim_ended();
 }
 

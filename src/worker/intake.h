@@ -59,6 +59,7 @@ class Intake : public std::enable_shared_from_this<Intake> {
 
  private:
   void claimed(const Claimer::Claimed& claimed);
+  void crashed_ready();
   void claim_refused(const Error& error);
   void open_anew();
   void popped(const Result<Marker::Mark>& mark);

@@ -12,32 +12,40 @@
 namespace echomq::inline v2 {
 namespace {
 
-constexpr std::size_t kPage = 500;
-constexpr std::int64_t kMaxScore = (std::int64_t{1} << 53) - 1;  // of a lease
+constexpr std::size_t kPage = 500;  // more than the jobs of one claim, which share a score
 
 }  // namespace
 
-void Reconciler::look(std::size_t from) {
+std::optional<std::int64_t> next_page(std::vector<wire::Scored>& page, std::size_t size) {
+  if (page.size() < size) return std::nullopt;
+  const auto last = page.back().score;
+  if (page.front().score == last) return last + 1;
+  std::erase_if(page, [last](const auto& entry) { return entry.score == last; });
+  return last;
+}
+
+void Reconciler::look(std::int64_t from) {
   std::string bytes;
-  wire::append_command(bytes, {"ZRANGE", queue_->keys().active, std::to_string(from),
-                               std::to_string(from + kPage - 1), "WITHSCORES"});
+  // Without the sentinel, which is at infinity.
+  wire::append_command(bytes, {"ZRANGE", queue_->keys().active, std::to_string(from), "(inf",
+                               "BYSCORE", "LIMIT", "0", std::to_string(kPage), "WITHSCORES"});
   queue_->client()->command(std::move(bytes),
                             [self = shared_from_this(), from](Result<wire::Reply> reply) {
                               self->looked(from, std::move(reply));
                             });
 }
 
-void Reconciler::looked(std::size_t from, Result<wire::Reply> reply) {
+void Reconciler::looked(std::int64_t from, Result<wire::Reply> reply) {
   if (reply && is_not_ready(reply->text)) {
     queue_->client()->loop().after(kNotReadyPause,
                                    [self = shared_from_this(), from] { self->look(from); });
     return;
   }
   if (!reply || reply->is_error()) return;
-  // Backwards, because of releases the job that was claimed last is pushed first.
   auto page = wire::scored(*reply);
+  const auto next = next_page(page, kPage);
+  // Backwards, because of releases the job that was claimed last is pushed first.
   for (auto entry = page.rbegin(); entry != page.rend(); ++entry) {
-    if (entry->score > kMaxScore) continue;  // the sentinel
     const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry->score));
     if (!is_unknown(entry->member, lease)) continue;
     job::LoadedJob lost;
@@ -46,7 +54,7 @@ void Reconciler::looked(std::size_t from, Result<wire::Reply> reply) {
         std::make_shared<RunningJob>(std::move(lost), queue_->name(), lease.token(), [] {}),
         /*started=*/false));
   }
-  if (page.size() == kPage) look(from + kPage);
+  if (next) look(*next);
   settler_->pump();
 }
 

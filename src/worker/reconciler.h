@@ -7,14 +7,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "protocol/lease.h"
 #include "queue/queue_core.h"
+#include "wire/reply_form.h"
 #include "worker/settler.h"
 
 namespace echomq::inline v2 {
+
+// `active` is read in pages of its order, by score and not by place, because entries leave it
+// meanwhile. Where the page after this one begins; what this one shows of that score may not be all
+// of it and is taken out, to come again. nullopt: it was the last. Pure.
+std::optional<std::int64_t> next_page(std::vector<wire::Scored>& page, std::size_t size);
 
 class Reconciler : public std::enable_shared_from_this<Reconciler> {
  public:
@@ -24,8 +33,8 @@ class Reconciler : public std::enable_shared_from_this<Reconciler> {
   void reconcile() { look(0); }
 
  private:
-  void look(std::size_t from);
-  void looked(std::size_t from, Result<wire::Reply> reply);
+  void look(std::int64_t from);
+  void looked(std::int64_t from, Result<wire::Reply> reply);
   [[nodiscard]] bool is_unknown(const std::string& id, const Lease& lease) const;
 
   std::shared_ptr<QueueCore> queue_;

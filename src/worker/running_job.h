@@ -41,9 +41,18 @@ class RunningJob {
     const std::lock_guard lock(mutex_);
     progress_ = std::move(value);
   }
+  [[nodiscard]] bool has_progress() {
+    const std::lock_guard lock(mutex_);
+    return progress_.has_value();
+  }
   std::optional<std::string> take_progress() {
     const std::lock_guard lock(mutex_);
     return std::exchange(progress_, std::nullopt);
+  }
+  // What was taken was not told; what came meanwhile counts more.
+  void give_progress_back(std::string value) {
+    const std::lock_guard lock(mutex_);
+    if (!progress_) progress_ = std::move(value);
   }
 
  private:

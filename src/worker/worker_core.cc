@@ -65,7 +65,6 @@ void WorkerCore::opened(const Result<void>& result) {
   intake_->open();
   const auto& client = queue_->client();
   reconnect_hook_ = client->on_reconnect(weak_call(*this, &WorkerCore::reconnected));
-  permit_hook_ = client->on_crash_permit(weak_call(*this, &WorkerCore::look_again));
   tick();
   step();
 }
@@ -90,11 +89,6 @@ void WorkerCore::step() {
   settler_->pump();
   intake_->step();
   check_stopped();
-}
-
-void WorkerCore::look_again() {
-  intake_->look_again();
-  step();
 }
 
 // --- jobs
@@ -237,7 +231,6 @@ void WorkerCore::check_stopped() {
   if (!stopping_ || !running_.empty() || !intake_->idle() || !settler_->idle()) return;
   if (tick_) tick_->cancel();
   reconnect_hook_.reset();
-  permit_hook_.reset();
   report_.stopped();
 }
 

@@ -59,7 +59,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void opened(const Result<void>& result);
   void fail(const Error& why);
   void step();
-  void look_again();
   void loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit);
   void ended(const Runner::Ended& runs);
   void end_attempt(const std::shared_ptr<RunningJob>& job, const std::optional<Outcome>& outcome);
@@ -87,7 +86,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::shared_ptr<ProgressSender> progress_;
   std::shared_ptr<wire::Loop::Timer> tick_;
   std::shared_ptr<ClientCore::Hook> reconnect_hook_;
-  std::shared_ptr<ClientCore::Hook> permit_hook_;
   std::minstd_rand random_{std::random_device{}()};
   WorkerReport report_;
   RunningJobs running_;

@@ -136,6 +136,34 @@ TEST_F(DurableOutage, INV7_ServerKilledUnderABusyWorker) {
   EXPECT_TRUE(worker.status());
 }
 
+TEST_F(DurableOutage, ProgressReportedWhileTheServerIsAwayIsNotLost) {
+  auto how = options();
+  how.command_timeout = 200ms;
+  auto hasty = connect(server.url(), how).value();
+  Queue<> theirs{hasty, name};
+  const auto id = queue.add("x").value();
+  std::atomic<bool> begun{false};
+  std::atomic<bool> away{false};
+  std::atomic<bool> seen{false};
+  Worker worker{theirs, busy(), [&](Job<>& job) {
+                  begun = true;
+                  EXPECT_TRUE(eventually([&] { return away.load(); }));
+                  EXPECT_TRUE(job.progress("half"));
+                  EXPECT_TRUE(eventually([&] { return seen.load(); }));
+                }};
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  server.kill9();
+  away = true;
+  const auto until = std::chrono::steady_clock::now() + 3 * how.command_timeout;
+  EXPECT_TRUE(eventually([&] { return std::chrono::steady_clock::now() > until; }));
+  server.start();
+  auto fresh = server.connect();
+  EXPECT_TRUE(eventually([&] {
+    return fresh({"HGET", job_key(name, id), "progress"}).text == "half";
+  })) << log.text();
+  seen = true;
+}
+
 TEST_F(Outage, INV7_ScriptFlushUnderLoad) {
   ASSERT_TRUE(queue.open());
   Runs runs;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/dump.h"
 #include "support/library_test.h"
 #include "support/runs.h"
 
@@ -177,6 +178,33 @@ TEST_F(Wake, BusyWorkerHandsTheWakeOn) {
 }
 
 // The poll is the backstop: whoever deletes the marker delays work by no more than it.
+// One job that has been through a crash runs in a process at a time; a claim of another queue that
+// may take one, and finds none, keeps it from nobody.
+TEST_F(Wake, CrashedJobIsTakenThoughWorkersOfAnotherQueueClaimAllTheTime) {
+  Queue<> busy{client, unique_queue("busy")};
+  std::atomic<bool> ending{false};
+  Worker other{busy, {.concurrency = 2}, [&](Job<>&) {
+                 if (!ending) (void)busy.add("again");
+               }};
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(busy.add("x"));
+  WorkerOptions how;
+  how.poll = 60s;
+  Runs runs;
+  Worker worker{queue, how, [&](Job<>& job) { runs.note(job.id()); }};
+  for (int round = 0; round < 30; ++round) {
+    const auto id = queue.add("x", {.delay = 1h}).value();
+    redis({"ZREM", key_of(Structure::delayed), id});
+    redis({"HSET", job_key(name, id), "stc", "1", "delay", "0"});
+    redis({"RPUSH", key_of(Structure::crashed), id});
+    redis({"ZADD", key_of(Structure::marker), "0", "0"});
+    ASSERT_TRUE(eventually([&] { return runs.times(id) == 1; })) << round;
+  }
+  ending = true;
+  EXPECT_TRUE(eventually([&] { return busy.counts()->waiting + busy.counts()->active == 0; }));
+  EXPECT_TRUE(other.stop());
+  delete_queue(redis, busy.name());
+}
+
 TEST_F(Wake, MarkerDeletedByHand) {
   ASSERT_TRUE(queue.open());
   set_meta("paused", "1");  // so that the adds below wake nobody
