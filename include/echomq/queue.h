@@ -123,6 +123,10 @@ class ECHOMQ_API RawQueue {
   Result<BulkReport> promote_all(const BulkOptions& options);
   Result<BulkReport> retry_all(JobState state, const RetryOptions& how, const BulkOptions& options);
   Result<BulkReport> remove_all(JobState state, const BulkOptions& options);
+  Result<BulkReport> clean(JobState state, std::chrono::milliseconds older_than,
+                           const BulkOptions& options);
+  Result<BulkReport> drain(const DrainOptions& what, const BulkOptions& options);
+  Result<BulkReport> obliterate(const ObliterateOptions& options);
   Result<void> update_data(std::string_view id, std::string data);
   Result<void> log(std::string_view id, std::string line);
   Result<JobLogs> logs(std::string_view id, const LogOptions& options);
@@ -254,9 +258,30 @@ class Queue {
                                const BulkOptions& options = {}) {
     return raw_.retry_all(state, how, options);
   }
-  // Removes all jobs of a state; not of `active`.
+  // Removes all jobs of a state; not of `active`. A job that has left it meanwhile stays.
   Result<BulkReport> remove_all(JobState state, const BulkOptions& options = {}) {
     return raw_.remove_all(state, options);
+  }
+  // Removes the jobs of a state that are older than that: completed and failed ones by the time of
+  // their end, others by that of their add. 0 (all that are there now) to a hundred years. Finished
+  // ones go in the order of their ends and cost only themselves; of other states each job is looked
+  // at, in a dry run too.
+  Result<BulkReport> clean(JobState state, std::chrono::milliseconds older_than,
+                           const BulkOptions& options = {}) {
+    return raw_.clean(state, older_than, options);
+  }
+  // Removes what is ready and, if asked, what is delayed. What runs goes on; what has ended stays.
+  Result<BulkReport> drain(const DrainOptions& what = {}, const BulkOptions& options = {}) {
+    return raw_.drain(what, options);
+  }
+  // Removes all jobs, finished ones too, and everything that belongs to the queue. What is left is
+  // an empty queue with its settings, or nothing (ObliterateOptions::all). The queue is paused
+  // first, so that no more jobs begin; when the call is interrupted it stays so, and another call
+  // goes on where this one ended. Answers how many jobs were removed.
+  // Errors: wrong_state (jobs run, the field "value" says how many, and the queue is as it was; or
+  // they are added faster than they are removed); not_found (no such queue), and as for reading.
+  Result<BulkReport> obliterate(const ObliterateOptions& options = {}) {
+    return raw_.obliterate(options);
   }
 
   // --- what a job holds

@@ -85,6 +85,16 @@ const JobRun& Scene::run(const std::string& id) const {
   throw std::runtime_error("a scene has no run of " + id);
 }
 
+void Scene::remove_all() {
+  auto& redis = q.redis();
+  for (const auto& [key, content] : dump_queue(redis, q.name()))
+    if (parse_key(key)->kind != KeyKind::structure) redis({"DEL", key});
+  for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
+                          q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash})
+    if (redis({"TYPE", key}).text != "string") redis({"DEL", key});
+  redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
+}
+
 const std::vector<Exercise>& exercises() {
   static const std::vector<Exercise> all{
       {"queue/open", [](Scene& s) { return s.q.open(); }},
@@ -201,7 +211,16 @@ const std::vector<Exercise>& exercises() {
       {"job/remove",
        [](Scene& s) {
          s.q.log({{.id = "f1"}});
-         return s.q.remove({"w1", "p1", "c1", "d1", "f1", "g1", "a1", "t1", "never"}, 0);
+         return s.q.remove({"w1", "p1", "c1", "d1", "f1", "g1", "a1", "t1", "never"}, {.seen = 0});
+       }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"a1", "a5", "e1", "f1", "w1", "t1", "never"}, {.state = "active"});
+       }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"f1", "w1", "a1", "never"},
+                           {.state = "completed", .before = std::to_string(s.q.now)});
        }},
       {"job/retry_finished",
        [](Scene& s) {
@@ -233,6 +252,17 @@ const std::vector<Exercise>& exercises() {
          return s.q.line(s.q.keys.wait, false, {"w1", "0"}, 1);
        }},
       {"queue/priorities", [](Scene& s) { return s.q.priorities(0, 3); }},
+      {"queue/obliterate", [](Scene& s) { return s.q.obliterate(); }},
+      {"queue/obliterate",
+       [](Scene& s) {
+         s.remove_all();
+         return s.q.obliterate();
+       }},
+      {"queue/obliterate",
+       [](Scene& s) {
+         s.remove_all();
+         return s.q.obliterate(/*all=*/true);
+       }},
       {"queue/pause", [](Scene& s) { return s.q.pause(true); }},
       {"queue/pause",
        [](Scene& s) {

@@ -30,6 +30,8 @@ class Scene {
   Scene& operator=(const Scene&) = delete;
 
   [[nodiscard]] const JobRun& run(const std::string& id) const;
+  // Every job, by plain commands. What stands in the place of a state and is none stays.
+  void remove_all();
 
   ScriptQueue& q;
 

@@ -37,6 +37,15 @@ void look_and_move(Queue<>& queue) {
   ASSERT_TRUE(queue.resume());
 }
 
+void clean_up(Queue<>& queue) {
+  ASSERT_TRUE(queue.add("ready"));
+  ASSERT_TRUE(queue.add("delayed", {.delay = 1h}));
+  EXPECT_EQ(queue.clean(JobState::delayed, 0ms).value().done, 1);
+  EXPECT_EQ(queue.drain().value().done, 1);
+  EXPECT_TRUE(queue.obliterate().ok());
+  EXPECT_TRUE(queue.obliterate({.all = true}).ok());
+}
+
 TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
   TestServer server;
   auto redis = server.connect();
@@ -72,6 +81,7 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
     EXPECT_EQ(queue.counts().value().failed, 4);
     (void)queue.job("custom-5");  // there or evicted: either way it was read
     look_and_move(queue);
+    clean_up(queue);
   }
   const auto seen = audit(redis, monitor.take(redis));
   for (const auto& violation : seen.violations) ADD_FAILURE() << violation;
@@ -87,7 +97,8 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
         &scripts::JobLog::script,          &scripts::JobReadLogs::script,
         &scripts::QueuePage::script,       &scripts::QueueLine::script,
         &scripts::QueuePriorities::script, &scripts::QueuePause::script,
-        &scripts::QueueEmit::script,       &scripts::QueueTrim::script})
+        &scripts::QueueEmit::script,       &scripts::QueueTrim::script,
+        &scripts::QueueObliterate::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 
