@@ -38,8 +38,9 @@ int main(int argc, char** argv) try {
   auto mq = echomq::connect(argc > 1 ? argv[1] : echomq::url_from_env()).value();
   echomq::Queue<> queue{mq, "managed"};
 
-  // Nothing is taken while the queue is paused, so there is time to arrange.
   queue.open().value();
+  queue.keep_metrics(24h).value();  // how many jobs end in each minute is counted from now on
+  // Nothing is taken while the queue is paused, so there is time to arrange.
   queue.pause().value();
   for (const char* const data : {"one", "two", "three"}) queue.add(data).value();
   const auto last = queue.add("last", {.priority = 5}).value();
@@ -79,12 +80,16 @@ int main(int argc, char** argv) try {
   queue.add("six", {.delay = 1h}).value();
   const auto old = queue.clean(JobState::delayed, 24h, {.dry_run = true}).value();
   const auto drained = queue.drain({.delayed = true}).value();
+  long long ended = 0;
+  const auto now = mq.server_time_ms();
+  const auto hour = queue.metrics(JobState::completed, now - 3'600'000, now).value();
+  for (const auto count : hour.counts) ended += count;
   // Nothing of the queue is left, not even its name. It would be refused while a job runs.
   queue.obliterate({.all = true}).value();
-  std::printf("%s; retried %lld, removed %lld; %lld older than a day, drained %lld\n",
+  std::printf("%s; retried %lld, removed %lld; %lld older than a day, drained %lld; ended %lld\n",
               order.c_str(), static_cast<long long>(report.done),
               static_cast<long long>(removed.done), static_cast<long long>(old.done),
-              static_cast<long long>(drained.done));
+              static_cast<long long>(drained.done), ended);
   return queue.counts() ? 1 : 0;  // there is no such queue
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "manage: %s\n", problem.what());

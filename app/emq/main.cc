@@ -70,6 +70,7 @@ Exit run(int argc, char** argv) {
   emq::declare_clean(app, session);
   emq::declare_drain(app, session);
   emq::declare_obliterate(app, session);
+  emq::declare_metrics(app, session);
   emq::declare_pause(app, session);
   emq::declare_resume(app, session);
   emq::declare_events(app, session);

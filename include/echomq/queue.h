@@ -35,6 +35,7 @@
 #include "echomq/export.h"
 #include "echomq/job.h"
 #include "echomq/logs.h"
+#include "echomq/metrics.h"
 #include "echomq/options.h"
 #include "echomq/page.h"
 #include "echomq/result.h"
@@ -127,6 +128,8 @@ class ECHOMQ_API RawQueue {
                            const BulkOptions& options);
   Result<BulkReport> drain(const DrainOptions& what, const BulkOptions& options);
   Result<BulkReport> obliterate(const ObliterateOptions& options);
+  Result<void> keep_metrics(std::chrono::minutes time);
+  Result<Metrics> metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms);
   Result<void> update_data(std::string_view id, std::string data);
   Result<void> log(std::string_view id, std::string line);
   Result<JobLogs> logs(std::string_view id, const LogOptions& options);
@@ -282,6 +285,20 @@ class Queue {
   // they are added faster than they are removed); not_found (no such queue), and as for reading.
   Result<BulkReport> obliterate(const ObliterateOptions& options = {}) {
     return raw_.obliterate(options);
+  }
+
+  // --- how many jobs ended
+
+  // From now on the jobs that end are counted by the minute, and that is kept for so long (a year
+  // at most). 0: no more, and what was counted is forgotten; so it is at the beginning.
+  // Errors: invalid_argument (nothing sent), and as for reading.
+  Result<void> keep_metrics(std::chrono::minutes time) { return raw_.keep_metrics(time); }
+  // How many jobs were completed, or failed for good, in each minute from that of `from_ms` to that
+  // of `to_ms` (ms since 1970, two weeks apart at most), by the server's time. Jobs that were not
+  // kept count too.
+  // Errors: invalid_argument (nothing sent), and as for reading.
+  Result<Metrics> metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms) {
+    return raw_.metrics(state, from_ms, to_ms);
   }
 
   // --- what a job holds

@@ -8,6 +8,7 @@
 #include "queue/bulk.h"
 #include "queue/holders.h"
 #include "queue/logs.h"
+#include "queue/metrics.h"
 #include "queue/moves.h"
 #include "queue/obliterate.h"
 #include "queue/pages.h"
@@ -102,6 +103,14 @@ Result<BulkReport> RawQueue::drain(const DrainOptions& what, const BulkOptions& 
 
 Result<BulkReport> RawQueue::obliterate(const ObliterateOptions& options) {
   return v2::obliterate(*core_, options);
+}
+
+Result<void> RawQueue::keep_metrics(std::chrono::minutes time) {
+  return v2::keep_metrics(*core_, time);
+}
+
+Result<Metrics> RawQueue::metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms) {
+  return read_metrics(*core_, state, from_ms, to_ms);
 }
 
 Result<void> RawQueue::update_data(std::string_view id, std::string data) {

@@ -208,7 +208,9 @@ class Obliteration {
                                                           .subkeys = k.subkeys,
                                                           .schedules = k.schedules,
                                                           .de = k.de,
-                                                          .de_due = k.de_due},
+                                                          .de_due = k.de_due,
+                                                          .metrics_completed = k.metrics_completed,
+                                                          .metrics_failed = k.metrics_failed},
                                                          {.revision = scripts::kRevision,
                                                           .now = queue_.client()->now_ms(),
                                                           .all = options_.all}));

@@ -186,8 +186,24 @@ Reply ScriptQueue::obliterate(bool all) {
                                                 .subkeys = keys.subkeys,
                                                 .schedules = keys.schedules,
                                                 .de = keys.de,
-                                                .de_due = keys.de_due},
+                                                .de_due = keys.de_due,
+                                                .metrics_completed = keys.metrics_completed,
+                                                .metrics_failed = keys.metrics_failed},
                                                {.revision = revision, .now = now, .all = all}));
+}
+
+Reply ScriptQueue::keep_metrics(std::int64_t minutes) {
+  return call(
+      ScriptCall::of<scripts::QueueKeepMetrics>({.meta = keys.meta,
+                                                 .metrics_completed = keys.metrics_completed,
+                                                 .metrics_failed = keys.metrics_failed},
+                                                {.revision = revision, .minutes = minutes}));
+}
+
+Reply ScriptQueue::metrics(bool completed, std::int64_t from, std::int64_t count) {
+  return call(ScriptCall::of<scripts::QueueMetrics>(
+      {.meta = keys.meta, .metrics = completed ? keys.metrics_completed : keys.metrics_failed},
+      {.revision = revision, .from = from, .count = count}));
 }
 
 }  // namespace echomq::test

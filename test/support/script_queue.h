@@ -175,6 +175,9 @@ class ScriptQueue {
   Reply priorities(unsigned from = 0, unsigned limit = 256);
   Reply pause(bool paused);
   Reply obliterate(bool all = false);
+  Reply keep_metrics(std::int64_t minutes);
+  // Minutes since 1970.
+  Reply metrics(bool completed, std::int64_t from, std::int64_t count);
   Reply emit(const std::string& event, const std::string& payload = {});
   Reply trim(std::uint64_t keep, const Trim& how = {});
 

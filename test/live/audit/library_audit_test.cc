@@ -38,10 +38,11 @@ void look_and_move(Queue<>& queue) {
 }
 
 void clean_up(Queue<>& queue) {
+  EXPECT_TRUE(queue.metrics(JobState::completed, 0, 0).ok());
   ASSERT_TRUE(queue.add("ready"));
   ASSERT_TRUE(queue.add("delayed", {.delay = 1h}));
-  EXPECT_EQ(queue.clean(JobState::delayed, 0ms).value().done, 1);
-  EXPECT_EQ(queue.drain().value().done, 1);
+  const auto cleaned = queue.clean(JobState::delayed, 0ms).value().done;
+  EXPECT_EQ(cleaned + queue.drain({.delayed = true}).value().done, 2);
   EXPECT_TRUE(queue.obliterate().ok());
   EXPECT_TRUE(queue.obliterate({.all = true}).ok());
 }
@@ -66,6 +67,7 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
     const QueueEvents listener(queue, {.from = EventPlace::beginning()}, [](const Event&) {});
     EXPECT_TRUE(queue.emit_event("noon").ok());
     EXPECT_TRUE(queue.set_event_cap({.entries = 30}).ok());
+    EXPECT_TRUE(queue.keep_metrics(60min).ok());
     EXPECT_FALSE(queue.wait_until_finished("nobody", 1s).ok());
     std::atomic<int> runs{0};
     Worker worker(
@@ -98,7 +100,8 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
         &scripts::QueuePage::script,       &scripts::QueueLine::script,
         &scripts::QueuePriorities::script, &scripts::QueuePause::script,
         &scripts::QueueEmit::script,       &scripts::QueueTrim::script,
-        &scripts::QueueObliterate::script})
+        &scripts::QueueObliterate::script, &scripts::QueueMetrics::script,
+        &scripts::QueueKeepMetrics::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 
