@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Looking at a queue and moving its jobs, as an operator does: pages, promotion, another priority,
-// a retry of all that failed, logs, and a clean-up.
+// a retry of all that failed, logs, and a clean-up: by state, by age, of what waits, and of all.
 //
 // Usage: manage [URL]; the server of EMQ_URL, or a private one, when no URL is given.
 #include <atomic>
@@ -38,8 +38,9 @@ int main(int argc, char** argv) try {
   auto mq = echomq::connect(argc > 1 ? argv[1] : echomq::url_from_env()).value();
   echomq::Queue<> queue{mq, "managed"};
 
-  // Nothing is taken while the queue is paused, so there is time to arrange.
   queue.open().value();
+  queue.keep_metrics(24h).value();  // how many jobs end in each minute is counted from now on
+  // Nothing is taken while the queue is paused, so there is time to arrange.
   queue.pause().value();
   for (const char* const data : {"one", "two", "three"}) queue.add(data).value();
   const auto last = queue.add("last", {.priority = 5}).value();
@@ -72,9 +73,24 @@ int main(int argc, char** argv) try {
   for (const auto& line : logs.lines) std::printf("log: %s\n", line.c_str());
   const auto removed = queue.remove_all(JobState::completed).value();
 
-  std::printf("%s; retried %lld, removed %lld\n", order.c_str(),
-              static_cast<long long>(report.done), static_cast<long long>(removed.done));
-  return queue.job(last) ? 1 : 0;  // gone with the rest
+  if (queue.job(last)) return 1;  // gone with the rest
+
+  // What nobody will work any more. A dry run tells how much it would be.
+  for (const char* const data : {"four", "five"}) queue.add(data).value();
+  queue.add("six", {.delay = 1h}).value();
+  const auto old = queue.clean(JobState::delayed, 24h, {.dry_run = true}).value();
+  const auto drained = queue.drain({.delayed = true}).value();
+  long long ended = 0;
+  const auto now = mq.server_time_ms();
+  const auto hour = queue.metrics(JobState::completed, now - 3'600'000, now).value();
+  for (const auto count : hour.counts) ended += count;
+  // Nothing of the queue is left, not even its name. It would be refused while a job runs.
+  queue.obliterate({.all = true}).value();
+  std::printf("%s; retried %lld, removed %lld; %lld older than a day, drained %lld; ended %lld\n",
+              order.c_str(), static_cast<long long>(report.done),
+              static_cast<long long>(removed.done), static_cast<long long>(old.done),
+              static_cast<long long>(drained.done), ended);
+  return queue.counts() ? 1 : 0;  // there is no such queue
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "manage: %s\n", problem.what());
   return 1;

@@ -67,6 +67,10 @@ Exit run(int argc, char** argv) {
   emq::declare_retry(app, session);
   emq::declare_promote(app, session);
   emq::declare_remove(app, session);
+  emq::declare_clean(app, session);
+  emq::declare_drain(app, session);
+  emq::declare_obliterate(app, session);
+  emq::declare_metrics(app, session);
   emq::declare_pause(app, session);
   emq::declare_resume(app, session);
   emq::declare_events(app, session);

@@ -2,8 +2,6 @@
 // emq retry, promote and remove: the jobs that are named, or all of a state. All of a state go in
 // bounded calls, so that the server is never busy with them for long; an interruption leaves those
 // done so far.
-#include <fmt/core.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "argument.h"
+#include "bulk.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
 #include "session.h"
@@ -24,8 +23,6 @@ using echomq::BulkReport;
 using echomq::JobResults;
 using echomq::JobState;
 using echomq::Result;
-
-constexpr std::int64_t kBarCells = 30;
 
 struct MoveOptions {
   std::string queue;
@@ -48,38 +45,12 @@ struct Move {
       all;
 };
 
-std::string bar(const echomq::BulkProgress& progress) {
-  const auto reached = progress.done + progress.skipped;
-  const auto total = std::max(progress.total, reached);
-  const auto cells = total == 0 ? kBarCells : reached * kBarCells / total;
-  return fmt::format("[{:#<{}}{:-<{}}] {} of {}", "", cells, "", kBarCells - cells,
-                     grouped(reached), grouped(total));
-}
-
 Exit move_all(echomq::Queue<>& queue, const Move& move, JobState state, std::int64_t limit,
               const MoveOptions& typed, const Session& session) {
-  Progress progress(/*out_is_busy=*/false);
-  const auto report = move.all(queue, state,
-                               {.limit = limit,
-                                .dry_run = typed.dry_run,
-                                .on_progress =
-                                    [&progress](const echomq::BulkProgress& now) {
-                                      progress.show(bar(now));
-                                      return true;
-                                    }},
-                               typed);
-  progress.clear();
-  if (!report) return session.fail(report.error());
-  if (session.json) {
-    print_json({{"done", report->done}, {"skipped", report->skipped}, {"dry_run", typed.dry_run}});
-  } else if (typed.dry_run) {
-    print("{} jobs would be {}\n", grouped(report->done), move.done);
-  } else {
-    print("{} jobs {}", grouped(report->done), move.done);
-    if (report->skipped > 0) print(", {} had moved meanwhile", grouped(report->skipped));
-    print("\n");
-  }
-  return Exit::ok;
+  return run_bulk(move.done, typed.dry_run, session, [&](const OnProgress& on_progress) {
+    return move.all(queue, state,
+                    {.limit = limit, .dry_run = typed.dry_run, .on_progress = on_progress}, typed);
+  });
 }
 
 Exit move_some(echomq::Queue<>& queue, const Move& move, const std::vector<std::string>& ids,
@@ -124,11 +95,9 @@ Exit run_move(const Move& move, const MoveOptions& typed, const Session& session
     const auto parsed = job_state("--state", typed.state);
     if (!parsed) return session.fail(parsed.error());
     state = *parsed;
-    if (typed.limit) {
-      const auto most = whole_number("--limit", *typed.limit, 1, 1'000'000'000);
-      if (!most) return session.fail(most.error());
-      limit = static_cast<std::int64_t>(*most);
-    }
+    const auto most = bulk_limit(typed.limit);
+    if (!most) return session.fail(most.error());
+    limit = *most;
   }
   auto client = session.connect();
   if (!client) return session.fail(client.error());

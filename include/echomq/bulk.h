@@ -24,7 +24,9 @@ using JobResults = std::vector<Result<void>>;
 struct BulkProgress {
   std::int64_t done = 0;
   std::int64_t skipped = 0;  // had moved, were running or were gone when their turn came
-  std::int64_t total = 0;    // how many there were to begin with, or BulkOptions::limit
+  // How many there were to begin with, or BulkOptions::limit. Where only a look at a job tells
+  // whether it is one of them, it falls with each that is not.
+  std::int64_t total = 0;
 };
 
 struct BulkOptions {
@@ -38,6 +40,24 @@ struct BulkReport {
   std::int64_t done = 0;  // with dry_run: would be
   std::int64_t skipped = 0;
   bool stopped = false;  // by on_progress
+};
+
+// Which jobs a drain removes beside those that are ready.
+struct DrainOptions {
+  bool delayed = false;  // those that wait for a time too
+};
+
+// What becomes of a queue that is obliterated.
+struct ObliterateOptions {
+  // Though jobs run: they are removed under their workers, and what those tell of them later is
+  // refused (gone). Otherwise one that runs refuses the whole (wrong_state).
+  bool force = false;
+  // The queue itself goes too, and its entry in the list of queues. A worker or a producer that is
+  // still there makes it again.
+  bool all = false;
+  bool dry_run = false;  // change nothing, tell how many jobs it would be
+  // As BulkOptions::on_progress. Stopped, the queue stays paused, and another call goes on.
+  std::function<bool(const BulkProgress&)> on_progress{};
 };
 
 // How finished jobs are made ready once more.

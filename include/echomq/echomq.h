@@ -14,6 +14,7 @@
 #include "echomq/job.h"
 #include "echomq/keyspace.h"
 #include "echomq/logs.h"
+#include "echomq/metrics.h"
 #include "echomq/options.h"
 #include "echomq/page.h"
 #include "echomq/queue.h"

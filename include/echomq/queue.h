@@ -35,6 +35,7 @@
 #include "echomq/export.h"
 #include "echomq/job.h"
 #include "echomq/logs.h"
+#include "echomq/metrics.h"
 #include "echomq/options.h"
 #include "echomq/page.h"
 #include "echomq/result.h"
@@ -123,6 +124,12 @@ class ECHOMQ_API RawQueue {
   Result<BulkReport> promote_all(const BulkOptions& options);
   Result<BulkReport> retry_all(JobState state, const RetryOptions& how, const BulkOptions& options);
   Result<BulkReport> remove_all(JobState state, const BulkOptions& options);
+  Result<BulkReport> clean(JobState state, std::chrono::milliseconds older_than,
+                           const BulkOptions& options);
+  Result<BulkReport> drain(const DrainOptions& what, const BulkOptions& options);
+  Result<BulkReport> obliterate(const ObliterateOptions& options);
+  Result<void> keep_metrics(std::chrono::minutes time);
+  Result<Metrics> metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms);
   Result<void> update_data(std::string_view id, std::string data);
   Result<void> log(std::string_view id, std::string line);
   Result<JobLogs> logs(std::string_view id, const LogOptions& options);
@@ -254,9 +261,44 @@ class Queue {
                                const BulkOptions& options = {}) {
     return raw_.retry_all(state, how, options);
   }
-  // Removes all jobs of a state; not of `active`.
+  // Removes all jobs of a state; not of `active`. A job that has left it meanwhile stays.
   Result<BulkReport> remove_all(JobState state, const BulkOptions& options = {}) {
     return raw_.remove_all(state, options);
+  }
+  // Removes the jobs of a state that are older than that: completed and failed ones by the time of
+  // their end, others by that of their add. 0 (all that are there now) to a hundred years. Finished
+  // ones go in the order of their ends and cost only themselves; of other states each job is looked
+  // at, in a dry run too.
+  Result<BulkReport> clean(JobState state, std::chrono::milliseconds older_than,
+                           const BulkOptions& options = {}) {
+    return raw_.clean(state, older_than, options);
+  }
+  // Removes what is ready and, if asked, what is delayed. What runs goes on; what has ended stays.
+  Result<BulkReport> drain(const DrainOptions& what = {}, const BulkOptions& options = {}) {
+    return raw_.drain(what, options);
+  }
+  // Removes all jobs, finished ones too, and everything that belongs to the queue. What is left is
+  // an empty queue with its settings, or nothing (ObliterateOptions::all). The queue is paused
+  // first, so that no more jobs begin; when the call is interrupted it stays so, and another call
+  // goes on where this one ended. Answers how many jobs were removed.
+  // Errors: wrong_state (jobs run, the field "value" says how many, and the queue is as it was; or
+  // they are added faster than they are removed); not_found (no such queue), and as for reading.
+  Result<BulkReport> obliterate(const ObliterateOptions& options = {}) {
+    return raw_.obliterate(options);
+  }
+
+  // --- how many jobs ended
+
+  // From now on the jobs that end are counted by the minute, and that is kept for so long (a year
+  // at most). 0: no more, and what was counted is forgotten; so it is at the beginning.
+  // Errors: invalid_argument (nothing sent), and as for reading.
+  Result<void> keep_metrics(std::chrono::minutes time) { return raw_.keep_metrics(time); }
+  // How many jobs were completed, or failed for good, in each minute from that of `from_ms` to that
+  // of `to_ms` (ms since 1970, two weeks apart at most), by the server's time. Jobs that were not
+  // kept count too.
+  // Errors: invalid_argument (nothing sent), and as for reading.
+  Result<Metrics> metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms) {
+    return raw_.metrics(state, from_ms, to_ms);
   }
 
   // --- what a job holds

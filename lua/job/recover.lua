@@ -1,7 +1,7 @@
 -- job/recover: takes claims back whose lease ran out without an extension. The caller saw each lease
 -- expired and waited one renewal interval of unbroken contact; a lease that has changed since is left
 -- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`.
--- KEYS    meta active wait prioritized crashed failed trash subkeys marker events
+-- KEYS    meta active wait prioritized crashed failed trash subkeys marker events metrics_failed
 -- ITEM KEYS job
 -- ARGV    revision now count max_crashes keep_failed age_failed
 -- ITEM ARGV id lease
@@ -10,8 +10,8 @@
 -- STATUS  ok moved gone done
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
--- COST    O(batch log N): two calls a job, about twelve a batch
--- USES    fence lanes retain subkeys emit
+-- COST    O(batch log N): two calls a job, about thirteen a batch
+-- USES    fence lanes retain subkeys emit metrics
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -30,7 +30,7 @@ for i = 1, count do
   if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[10 + i], 'name', 'place', 'stc', 'ats')
+    local job = redis.pcall('HMGET', KEYS[11 + i], 'name', 'place', 'stc', 'ats')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -46,13 +46,13 @@ for i = 1, count do
     local ats = string.format('%.0f', (tonumber(jobs[i][4] or '0') or 0) + 1)
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
-      redis.call('HSET', KEYS[10 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',
+      redis.call('HSET', KEYS[11 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',
         'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
     else
-      redis.call('HSET', KEYS[10 + i], 'stc', stc, 'ats', ats)
+      redis.call('HSET', KEYS[11 + i], 'stc', stc, 'ats', ats)
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
       recovered[#recovered + 1] = ids[i]
     end
@@ -65,4 +65,5 @@ if #ends > 0 then
 end
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
 emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
+count_ended(KEYS[11], m, now, #failed)
 return { statuses, evicted, with_subkeys(KEYS[8], evicted) }

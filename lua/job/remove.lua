@@ -1,13 +1,16 @@
--- job/remove: removes jobs for good, with all their keys. One that runs is left alone, and so is one in
--- trash, which is no job any more. A waiting job is found near the ends of `wait`, or around `seen`, the
--- index at which the caller saw it (-1: it did not look).
+-- job/remove: removes jobs for good, with all their keys, whatever state they are in but active. With `from`
+-- only jobs that are still in that state, which may then be active too; with `before` only those that have
+-- ended by then, or when they have not ended, were added by then. One in trash is no job any more and is
+-- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
+-- caller saw it (-1: it did not look).
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
 --         ghosts subkeys events
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
--- ARGV    revision now count
+-- ARGV    revision now count from before
 -- ITEM ARGV id seen
--- RETURNS one status for each job (`lock`: it runs; `moved`: it waits where nobody looked)
--- STATUS  ok lock gone moved
+-- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from` or younger than `before`;
+--         `moved`: it waits where nobody looked)
+-- STATUS  ok lock state gone moved
 -- ERRORS  EMQFENCE
 -- EMITS   removed
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one; about twenty a batch.
@@ -15,9 +18,9 @@
 -- USES    fence line emit
 local m = fence()
 if m.err then return m end
-local now, count = ARGV[2], tonumber(ARGV[3])
+local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 local ids = {}
-for i = 1, count do ids[i] = ARGV[2 + 2 * i] end
+for i = 1, count do ids[i] = ARGV[4 + 2 * i] end
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local prioritized = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local delayed = redis.call('ZMSCORE', KEYS[6], unpack(ids))
@@ -35,28 +38,36 @@ redis.call('ZREM', KEYS[2], '')
 local statuses, seen, removed = {}, {}, {}
 for i = 1, count do
   local id, k = ids[i], 14 + (i - 1) * 7
-  if leases[i] then
-    statuses[i] = 'lock'
-  elseif trashed[i] == 1 or seen[id] then
+  local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
+    completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
+  local job = redis.pcall('HMGET', KEYS[k], 'name', 'timestamp')
+  local there = not job.err and job[1]
+  local at = tonumber(completed[i] or failed[i] or there and job[2] or '0') or 0
+  if trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
+  elseif state == 'active' and from ~= 'active' then
+    statuses[i] = 'lock'
+  elseif from ~= '' and state ~= from or before and at > before then
+    statuses[i] = there and 'state' or 'gone'
   else
     seen[id] = true
-    local there = redis.pcall('HEXISTS', KEYS[k], 'name') == 1
     local out = true
-    if prioritized[i] then
+    if state == 'active' then
+      redis.call('ZREM', KEYS[2], id)
+    elseif state == 'prioritized' then
       redis.call('ZREM', KEYS[4], id)
-    elseif delayed[i] then
+    elseif state == 'delayed' then
       redis.call('ZREM', KEYS[6], id)
-    elseif completed[i] then
+    elseif state == 'completed' then
       redis.call('ZREM', KEYS[7], id)
-    elseif failed[i] then
+    elseif state == 'failed' then
       redis.call('ZREM', KEYS[8], id)
-    elseif parents[i] then
+    elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
     elseif redis.call('LREM', KEYS[5], '1', id) == 0 then
-      local at = find_in_line(KEYS[3], id, ARGV[3 + 2 * i])
-      if at then
-        drop_from_line(KEYS[3], KEYS[11], at)
+      local index = find_in_line(KEYS[3], id, ARGV[5 + 2 * i])
+      if index then
+        drop_from_line(KEYS[3], KEYS[11], index)
       else
         out = not there
       end

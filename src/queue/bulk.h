@@ -3,6 +3,8 @@
 // goes on behind them.
 #pragma once
 
+#include <chrono>
+
 #include "echomq/bulk.h"
 #include "echomq/job.h"
 #include "echomq/result.h"
@@ -14,5 +16,12 @@ Result<BulkReport> promote_all(QueueCore& queue, const BulkOptions& options);
 Result<BulkReport> retry_all(QueueCore& queue, JobState state, const RetryOptions& how,
                              const BulkOptions& options);
 Result<BulkReport> remove_all(QueueCore& queue, JobState state, const BulkOptions& options);
+Result<BulkReport> clean(QueueCore& queue, JobState state, std::chrono::milliseconds older_than,
+                         const BulkOptions& options);
+Result<BulkReport> drain(QueueCore& queue, const DrainOptions& what, const BulkOptions& options);
+// Running jobs too.
+Result<BulkReport> remove_any(QueueCore& queue, JobState state, const BulkOptions& options);
+
+std::int64_t counted(const Counts& counts, JobState state);
 
 }  // namespace echomq::inline v2

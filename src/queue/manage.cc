@@ -8,7 +8,9 @@
 #include "queue/bulk.h"
 #include "queue/holders.h"
 #include "queue/logs.h"
+#include "queue/metrics.h"
 #include "queue/moves.h"
+#include "queue/obliterate.h"
 #include "queue/pages.h"
 #include "wire/reply_form.h"
 
@@ -17,14 +19,9 @@ namespace {
 
 constexpr std::size_t kPrioritiesPerCall = 256;
 
-Result<void> set_paused(QueueCore& queue, bool paused) {
-  const auto& k = queue.keys();
-  const auto reply =
-      ask(queue,
-          ScriptCall::of<scripts::QueuePause>(
-              {.meta = k.meta, .marker = k.marker, .events = k.events},
-              {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .paused = paused}));
-  if (!reply) return reply.error();
+Result<void> pause_or_resume(QueueCore& queue, bool paused) {
+  const auto changed = set_paused(queue, paused);
+  if (!changed) return changed.error();
   return {};
 }
 
@@ -57,8 +54,8 @@ Result<std::map<unsigned, std::int64_t>> RawQueue::counts_by_priority() {
 }
 
 Result<std::vector<WorkerInfo>> RawQueue::workers() { return read_holders(*core_); }
-Result<void> RawQueue::pause() { return set_paused(*core_, true); }
-Result<void> RawQueue::resume() { return set_paused(*core_, false); }
+Result<void> RawQueue::pause() { return pause_or_resume(*core_, true); }
+Result<void> RawQueue::resume() { return pause_or_resume(*core_, false); }
 
 Result<JobResults> RawQueue::promote(const std::vector<std::string>& ids) {
   return reschedule_jobs(*core_, ids, std::chrono::milliseconds(0));
@@ -93,6 +90,27 @@ Result<BulkReport> RawQueue::retry_all(JobState state, const RetryOptions& how,
 
 Result<BulkReport> RawQueue::remove_all(JobState state, const BulkOptions& options) {
   return v2::remove_all(*core_, state, options);
+}
+
+Result<BulkReport> RawQueue::clean(JobState state, std::chrono::milliseconds older_than,
+                                   const BulkOptions& options) {
+  return v2::clean(*core_, state, older_than, options);
+}
+
+Result<BulkReport> RawQueue::drain(const DrainOptions& what, const BulkOptions& options) {
+  return v2::drain(*core_, what, options);
+}
+
+Result<BulkReport> RawQueue::obliterate(const ObliterateOptions& options) {
+  return v2::obliterate(*core_, options);
+}
+
+Result<void> RawQueue::keep_metrics(std::chrono::minutes time) {
+  return v2::keep_metrics(*core_, time);
+}
+
+Result<Metrics> RawQueue::metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms) {
+  return read_metrics(*core_, state, from_ms, to_ms);
 }
 
 Result<void> RawQueue::update_data(std::string_view id, std::string data) {

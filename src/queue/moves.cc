@@ -22,8 +22,9 @@ constexpr int kLooks = 5;
 constexpr std::size_t kPlacedBatch = 16;
 // Deleting costs more than moving.
 constexpr std::size_t kRemoveBatch = 128;
+// So near the front of the line the script looks by itself.
+constexpr std::int64_t kNearFront = 256;
 
-using Places = std::vector<std::int64_t>;  // of each id in `wait`; -1: not looked for
 using PlacedBatch = std::function<Result<Statuses>(const Ids&, const Places&)>;
 
 Statuses statuses_of(const wire::Reply& reply) {
@@ -42,24 +43,30 @@ Result<Statuses> answer_of(Result<wire::Reply> reply, std::size_t count, std::st
                {}};
 }
 
-Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const Places& places) {
+Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFrom& from,
+                               const Places& places) {
   using Transition = scripts::JobRemove;
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta,
-       .active = k.active,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .delayed = k.delayed,
-       .completed = k.completed,
-       .failed = k.failed,
-       .waiting_children = k.waiting_children,
-       .trash = k.trash,
-       .ghosts = k.ghosts,
-       .subkeys = k.subkeys,
-       .events = k.events},
-      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+  const auto before = from.before_ms ? std::to_string(*from.before_ms) : std::string();
+  auto call =
+      ScriptCall::of<Transition>({.meta = k.meta,
+                                  .active = k.active,
+                                  .wait = k.wait,
+                                  .prioritized = k.prioritized,
+                                  .crashed = k.crashed,
+                                  .delayed = k.delayed,
+                                  .completed = k.completed,
+                                  .failed = k.failed,
+                                  .waiting_children = k.waiting_children,
+                                  .trash = k.trash,
+                                  .ghosts = k.ghosts,
+                                  .subkeys = k.subkeys,
+                                  .events = k.events},
+                                 {.revision = scripts::kRevision,
+                                  .now = queue.client()->now_ms(),
+                                  .count = ids.size(),
+                                  .from = from.state ? name(*from.state) : std::string_view(),
+                                  .before = before});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const SubKeys sub(queue.name(), ids[i]);
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i]),
@@ -99,14 +106,16 @@ Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned pr
   return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
 }
 
-Ids slice(const Ids& ids, std::size_t from, std::size_t most) {
-  const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(from);
-  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(most, ids.size() - from))};
+template <class List>
+List slice(const List& all, std::size_t from, std::size_t most) {
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(most, all.size() - from))};
 }
 
 // Those that stand deep in the line are found first, then said again with their places.
-Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch& batch) {
-  auto statuses = batch(ids, Places(ids.size(), -1));
+Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch& batch,
+                             const Places& seen = {}) {
+  auto statuses = batch(ids, seen.empty() ? Places(ids.size(), -1) : seen);
   if (!statuses) return statuses;
   for (int look = 0; look < kLooks; ++look) {
     std::vector<std::size_t> again;  // indices of ids
@@ -212,13 +221,21 @@ Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
   return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
 }
 
-Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids) {
+Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom& from,
+                              const Places& places) {
+  const auto is_deep = [](std::int64_t place) { return place >= kNearFront; };
+  const bool deep = std::any_of(places.begin(), places.end(), is_deep);
+  const auto most = deep ? kPlacedBatch : kRemoveBatch;
   Statuses all;
-  for (std::size_t from = 0; from < ids.size(); from += kRemoveBatch) {
-    auto statuses = with_places(queue, slice(ids, from, kRemoveBatch),
-                                [&](const Ids& chunk, const Places& places) {
-                                  return remove_placed(queue, chunk, places);
-                                });
+  for (std::size_t at = 0; at < ids.size(); at += most) {
+    const auto chunk = slice(ids, at, most);
+    const auto seen = deep ? slice(places, at, most) : Places();
+    auto statuses = with_places(
+        queue, chunk,
+        [&](const Ids& some, const Places& where) {
+          return remove_placed(queue, some, from, where);
+        },
+        seen);
     if (!statuses) return statuses;
     std::move(statuses->begin(), statuses->end(), std::back_inserter(all));
   }

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "echomq/bulk.h"
+#include "echomq/job.h"
 #include "echomq/result.h"
 #include "queue/queue_core.h"
 
@@ -17,6 +20,8 @@ namespace echomq::inline v2 {
 using Ids = std::vector<std::string>;
 // What a script answered for each id.
 using Statuses = std::vector<std::string>;
+// Where each id was seen in `wait`, as an index; -1: not looked for.
+using Places = std::vector<std::int64_t>;
 
 // Which finished jobs are retried.
 struct RetryFrom {
@@ -24,12 +29,21 @@ struct RetryFrom {
   bool failed = true;
 };
 
+// Which of the named jobs are removed: those that are as they were seen. Any that does not run
+// without a state; with one those that are in it still, running ones if it is `active`.
+struct RemoveFrom {
+  std::optional<JobState> state{};
+  // Ended by then, or when they have not ended, added by then. Milliseconds since 1970.
+  std::optional<std::int64_t> before_ms{};
+};
+
 // One batch, at most kMaxBatchJobs ids.
 Result<Statuses> reschedule_batch(QueueCore& queue, const Ids& ids,
                                   std::chrono::milliseconds delay);
 Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
                              const RetryOptions& how);
-Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids);
+Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom& from = {},
+                              const Places& places = {});
 
 // Any number of ids, which are checked first.
 Result<JobResults> reschedule_jobs(QueueCore& queue, const Ids& ids,

@@ -65,13 +65,15 @@ ScriptCall Settler::finish_call(const Batch& batch) const {
   const auto& keep = batch.front().keep;
   const bool complete = batch.front().kind == Kind::complete;
   const bool drop = keep.count == 0;
+  const auto& metrics = complete ? k.metrics_completed : k.metrics_failed;
   auto call =
       ScriptCall::of<scripts::JobFinish>({.meta = k.meta,
                                           .active = k.active,
                                           .finished = complete ? k.completed : k.failed,
                                           .trash = k.trash,
                                           .subkeys = k.subkeys,
-                                          .events = k.events},
+                                          .events = k.events,
+                                          .metrics = metrics},
                                          {.revision = scripts::kRevision,
                                           .now = queue_->client()->now_ms(),
                                           .count = batch.size(),

@@ -26,6 +26,7 @@ void require(const Reply& reply, const std::string& expected) {
 
 Scene::Scene(ScriptQueue& queue) : q(queue) {
   q.open();
+  q.keep_metrics(10);
   // Crashed ones first: they are claimed in turn, as the only ready jobs.
   q.add(plain({"ac", "c1", "c2", "e2"}));
   q.claim(4, {.lease_ms = 1'000});
@@ -65,6 +66,11 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   q.add(plain({"w2"}));
   q.add({{.id = "p1", .priority = 1}, {.id = "p2", .priority = 2}});
   q.now += 10'000;
+  // The next end is the first of its minute, and there are older ones to take out.
+  for (const auto& key : {q.keys.metrics_completed, q.keys.metrics_failed}) {
+    q.redis()({"DEL", key});
+    q.redis()({"HSET", key, "from", std::to_string(q.now / 60'000 - 100)});
+  }
 }
 
 Scene::~Scene() {
@@ -83,6 +89,18 @@ const JobRun& Scene::run(const std::string& id) const {
   for (const auto& run : runs_)
     if (run.id == id) return run;
   throw std::runtime_error("a scene has no run of " + id);
+}
+
+void Scene::remove_all() {
+  auto& redis = q.redis();
+  for (const auto& [key, content] : dump_queue(redis, q.name())) {
+    const auto kind = parse_key(key)->kind;
+    if (kind == KeyKind::job || kind == KeyKind::sub) redis({"DEL", key});
+  }
+  for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
+                          q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash})
+    if (redis({"TYPE", key}).text != "string") redis({"DEL", key});
+  redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
 }
 
 const std::vector<Exercise>& exercises() {
@@ -201,7 +219,16 @@ const std::vector<Exercise>& exercises() {
       {"job/remove",
        [](Scene& s) {
          s.q.log({{.id = "f1"}});
-         return s.q.remove({"w1", "p1", "c1", "d1", "f1", "g1", "a1", "t1", "never"}, 0);
+         return s.q.remove({"w1", "p1", "c1", "d1", "f1", "g1", "a1", "t1", "never"}, {.seen = 0});
+       }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"a1", "a5", "e1", "f1", "w1", "t1", "never"}, {.state = "active"});
+       }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"f1", "w1", "a1", "never"},
+                           {.state = "completed", .before = std::to_string(s.q.now)});
        }},
       {"job/retry_finished",
        [](Scene& s) {
@@ -233,6 +260,20 @@ const std::vector<Exercise>& exercises() {
          return s.q.line(s.q.keys.wait, false, {"w1", "0"}, 1);
        }},
       {"queue/priorities", [](Scene& s) { return s.q.priorities(0, 3); }},
+      {"queue/obliterate", [](Scene& s) { return s.q.obliterate(); }},
+      {"queue/obliterate",
+       [](Scene& s) {
+         s.remove_all();
+         return s.q.obliterate();
+       }},
+      {"queue/obliterate",
+       [](Scene& s) {
+         s.remove_all();
+         return s.q.obliterate(/*all=*/true);
+       }},
+      {"queue/keep_metrics", [](Scene& s) { return s.q.keep_metrics(60); }},
+      {"queue/keep_metrics", [](Scene& s) { return s.q.keep_metrics(0); }},
+      {"queue/metrics", [](Scene& s) { return s.q.metrics(true, s.q.now / 60'000 - 9, 10); }},
       {"queue/pause", [](Scene& s) { return s.q.pause(true); }},
       {"queue/pause",
        [](Scene& s) {

@@ -21,6 +21,7 @@ namespace echomq::test {
 //   active       e1, e2: expired; one more crash is too many for e2
 //   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2 t3
 //   a5 and t3 have sub-keys
+// Metrics are kept for 10 minutes.
 class Scene {
  public:
   explicit Scene(ScriptQueue& queue);
@@ -30,6 +31,8 @@ class Scene {
   Scene& operator=(const Scene&) = delete;
 
   [[nodiscard]] const JobRun& run(const std::string& id) const;
+  // Every job, by plain commands. What stands in the place of a state and is none stays.
+  void remove_all();
 
   ScriptQueue& q;
 

@@ -45,7 +45,7 @@ Reply ScriptQueue::prioritize(const std::vector<std::string>& ids, unsigned prio
   return call(out);
 }
 
-Reply ScriptQueue::remove(const std::vector<std::string>& ids, std::int64_t seen) {
+Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere& where) {
   using Script = scripts::JobRemove;
   auto out = ScriptCall::of<Script>({.meta = keys.meta,
                                      .active = keys.active,
@@ -60,7 +60,11 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, std::int64_t seen
                                      .ghosts = keys.ghosts,
                                      .subkeys = keys.subkeys,
                                      .events = keys.events},
-                                    {.revision = revision, .now = now, .count = ids.size()});
+                                    {.revision = revision,
+                                     .now = now,
+                                     .count = ids.size(),
+                                     .from = where.state,
+                                     .before = where.before});
   for (const auto& id : ids) {
     const SubKeys sub(name_, id);
     out.put_keys(Script::ItemKeys{.job = job(id),
@@ -70,7 +74,7 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, std::int64_t seen
                                   .failed_children = sub.failed,
                                   .unsuccessful = sub.unsuccessful,
                                   .checkpoint = sub.checkpoint});
-    out.put_args(Script::ItemArgs{.id = id, .seen = seen});
+    out.put_args(Script::ItemArgs{.id = id, .seen = where.seen});
   }
   return call(out);
 }
@@ -157,6 +161,49 @@ Reply ScriptQueue::pause(bool paused) {
   return call(ScriptCall::of<scripts::QueuePause>(
       {.meta = keys.meta, .marker = keys.marker, .events = keys.events},
       {.revision = revision, .now = now, .paused = paused}));
+}
+
+Reply ScriptQueue::obliterate(bool all) {
+  return call(
+      ScriptCall::of<scripts::QueueObliterate>({.meta = keys.meta,
+                                                .id = keys.id,
+                                                .repeat = keys.repeat,
+                                                .wait = keys.wait,
+                                                .ghosts = keys.ghosts,
+                                                .prioritized = keys.prioritized,
+                                                .crashed = keys.crashed,
+                                                .active = keys.active,
+                                                .delayed = keys.delayed,
+                                                .completed = keys.completed,
+                                                .failed = keys.failed,
+                                                .waiting_children = keys.waiting_children,
+                                                .marker = keys.marker,
+                                                .events = keys.events,
+                                                .limiter = keys.limiter,
+                                                .producers = keys.producers,
+                                                .outbox = keys.outbox,
+                                                .trash = keys.trash,
+                                                .subkeys = keys.subkeys,
+                                                .schedules = keys.schedules,
+                                                .de = keys.de,
+                                                .de_due = keys.de_due,
+                                                .metrics_completed = keys.metrics_completed,
+                                                .metrics_failed = keys.metrics_failed},
+                                               {.revision = revision, .now = now, .all = all}));
+}
+
+Reply ScriptQueue::keep_metrics(std::int64_t minutes) {
+  return call(
+      ScriptCall::of<scripts::QueueKeepMetrics>({.meta = keys.meta,
+                                                 .metrics_completed = keys.metrics_completed,
+                                                 .metrics_failed = keys.metrics_failed},
+                                                {.revision = revision, .minutes = minutes}));
+}
+
+Reply ScriptQueue::metrics(bool completed, std::int64_t from, std::int64_t count) {
+  return call(ScriptCall::of<scripts::QueueMetrics>(
+      {.meta = keys.meta, .metrics = completed ? keys.metrics_completed : keys.metrics_failed},
+      {.revision = revision, .from = from, .count = count}));
 }
 
 }  // namespace echomq::test

@@ -176,20 +176,22 @@ Reply ScriptQueue::finish(const std::vector<Finish>& items) {
   using Script = scripts::JobFinish;
   const auto& first = items.at(0);
   const auto& keep = first.completed ? keep_completed : keep_failed;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .finished = first.completed ? keys.completed : keys.failed,
-                                     .trash = keys.trash,
-                                     .subkeys = keys.subkeys,
-                                     .events = keys.events},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = items.size(),
-                                     .outcome = first.completed ? "completed" : "failed",
-                                     .by = "worker-1",
-                                     .drop = first.drop,
-                                     .keep = keep.count,
-                                     .age = keep.age_ms});
+  auto out = ScriptCall::of<Script>(
+      {.meta = keys.meta,
+       .active = keys.active,
+       .finished = first.completed ? keys.completed : keys.failed,
+       .trash = keys.trash,
+       .subkeys = keys.subkeys,
+       .events = keys.events,
+       .metrics = first.completed ? keys.metrics_completed : keys.metrics_failed},
+      {.revision = revision,
+       .now = now,
+       .count = items.size(),
+       .outcome = first.completed ? "completed" : "failed",
+       .by = "worker-1",
+       .drop = first.drop,
+       .keep = keep.count,
+       .age = keep.age_ms});
   for (const auto& item : items) {
     if (item.completed != first.completed || item.drop != first.drop)
       throw std::logic_error("the jobs of one finish end alike");
@@ -286,7 +288,8 @@ Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes)
                                      .trash = keys.trash,
                                      .subkeys = keys.subkeys,
                                      .marker = keys.marker,
-                                     .events = keys.events},
+                                     .events = keys.events,
+                                     .metrics_failed = keys.metrics_failed},
                                     {.revision = revision,
                                      .now = now,
                                      .count = items.size(),

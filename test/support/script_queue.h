@@ -116,6 +116,13 @@ struct RetryOfFinished {
   bool reset_attempts = true;
 };
 
+// What is removed must be so still.
+struct RemoveWhere {
+  std::int64_t seen = -1;  // an index in `wait`, where the ids are looked for
+  std::string state{};     // empty: any but active
+  std::string before{};    // ms; ended by then, or added by then
+};
+
 struct LogLine {
   std::string id;
   std::string line = "a line";
@@ -158,7 +165,7 @@ class ScriptQueue {
   Reply reschedule(const std::vector<Delay>& items);
   // `seen`: an index in `wait`, where the ids are looked for.
   Reply prioritize(const std::vector<std::string>& ids, unsigned priority, std::int64_t seen = -1);
-  Reply remove(const std::vector<std::string>& ids, std::int64_t seen = -1);
+  Reply remove(const std::vector<std::string>& ids, const RemoveWhere& where = {});
   Reply retry_finished(const std::vector<std::string>& ids, const RetryOfFinished& how = {});
   Reply update(const std::string& id, const std::string& data);
   Reply log(const std::vector<LogLine>& lines, unsigned keep = 1'000);
@@ -167,6 +174,10 @@ class ScriptQueue {
   Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
   Reply priorities(unsigned from = 0, unsigned limit = 256);
   Reply pause(bool paused);
+  Reply obliterate(bool all = false);
+  Reply keep_metrics(std::int64_t minutes);
+  // Minutes since 1970.
+  Reply metrics(bool completed, std::int64_t from, std::int64_t count);
   Reply emit(const std::string& event, const std::string& payload = {});
   Reply trim(std::uint64_t keep, const Trim& how = {});
 

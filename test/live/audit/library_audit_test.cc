@@ -37,6 +37,16 @@ void look_and_move(Queue<>& queue) {
   ASSERT_TRUE(queue.resume());
 }
 
+void clean_up(Queue<>& queue) {
+  EXPECT_TRUE(queue.metrics(JobState::completed, 0, 0).ok());
+  ASSERT_TRUE(queue.add("ready"));
+  ASSERT_TRUE(queue.add("delayed", {.delay = 1h}));
+  const auto cleaned = queue.clean(JobState::delayed, 0ms).value().done;
+  EXPECT_EQ(cleaned + queue.drain({.delayed = true}).value().done, 2);
+  EXPECT_TRUE(queue.obliterate().ok());
+  EXPECT_TRUE(queue.obliterate({.all = true}).ok());
+}
+
 TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
   TestServer server;
   auto redis = server.connect();
@@ -57,6 +67,7 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
     const QueueEvents listener(queue, {.from = EventPlace::beginning()}, [](const Event&) {});
     EXPECT_TRUE(queue.emit_event("noon").ok());
     EXPECT_TRUE(queue.set_event_cap({.entries = 30}).ok());
+    EXPECT_TRUE(queue.keep_metrics(60min).ok());
     EXPECT_FALSE(queue.wait_until_finished("nobody", 1s).ok());
     std::atomic<int> runs{0};
     Worker worker(
@@ -72,6 +83,7 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
     EXPECT_EQ(queue.counts().value().failed, 4);
     (void)queue.job("custom-5");  // there or evicted: either way it was read
     look_and_move(queue);
+    clean_up(queue);
   }
   const auto seen = audit(redis, monitor.take(redis));
   for (const auto& violation : seen.violations) ADD_FAILURE() << violation;
@@ -87,7 +99,9 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
         &scripts::JobLog::script,          &scripts::JobReadLogs::script,
         &scripts::QueuePage::script,       &scripts::QueueLine::script,
         &scripts::QueuePriorities::script, &scripts::QueuePause::script,
-        &scripts::QueueEmit::script,       &scripts::QueueTrim::script})
+        &scripts::QueueEmit::script,       &scripts::QueueTrim::script,
+        &scripts::QueueObliterate::script, &scripts::QueueMetrics::script,
+        &scripts::QueueKeepMetrics::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 

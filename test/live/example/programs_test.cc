@@ -95,7 +95,9 @@ TEST_F(ExampleTest, Outcomes) {
 }
 
 TEST_F(ExampleTest, Manage) {
-  expect_twice("manage", "last one two three soon; retried 4, removed 5");
+  expect_twice("manage",
+               "last one two three soon; retried 4, removed 5; 0 older than a day, drained 3; "
+               "ended 5");
 }
 
 TEST_F(ExampleTest, AsyncAdd) {

@@ -62,6 +62,54 @@ TEST_F(JobRemove, WhatIsNoJobIsGone) {
   expect_unchanged("gone", [&] { return q.remove({"never"}); });
 }
 
+// A caller that saw a job in a state removes it only while it is there: between the look and the
+// call it may have been retried, promoted or claimed.
+TEST_F(JobRemove, OnlyFromTheStateThatIsNamed) {
+  q.add({{.id = "done"}, {.id = "broken"}, {.id = "runs"}});
+  const auto runs = q.claim(3).runs;
+  q.finish({{.run = runs.at(0)}});
+  q.finish({{.run = runs.at(1), .completed = false}});
+  q.add({{.id = "waits"}, {.id = "placed", .priority = 2}, {.id = "later", .delay = 5'000}});
+  const std::vector<std::string> all{"done", "broken", "runs", "waits", "placed", "later", "never"};
+  expect_unchanged("state state lock state state state gone",
+                   [&] { return q.remove(all, {.state = "waiting-children"}); });
+  EXPECT_EQ(statuses(q.remove(all, {.state = "completed"})),
+            "ok state lock state state state gone");
+  EXPECT_EQ(statuses(q.remove(all, {.state = "failed"})), "gone ok lock state state state gone");
+  EXPECT_EQ(statuses(q.remove(all, {.state = "waiting"})), "gone gone lock ok state state gone");
+  EXPECT_EQ(statuses(q.remove(all, {.state = "prioritized"})), "gone gone lock gone ok state gone");
+  EXPECT_EQ(statuses(q.remove(all, {.state = "delayed"})), "gone gone lock gone gone ok gone");
+  EXPECT_EQ(statuses(q.remove(all, {.state = "active"})), "gone gone ok gone gone gone gone");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");
+  EXPECT_EQ(statuses(q.finish({{.run = runs.at(2)}})), "gone")
+      << "what its worker tells is refused";
+  EXPECT_EQ(redis({"EXISTS", q.job("runs")}).integer, 0);
+}
+
+TEST_F(JobRemove, ACrashedJobIsAWaitingOne) {
+  q.add({{.id = "died"}});
+  q.claim(1, {.lease_ms = 1'000});
+  q.now += 10'000;
+  ASSERT_EQ(statuses(q.recover(q.peek_expired(), 9)), "ok");
+  EXPECT_EQ(statuses(q.remove({"died"}, {.state = "prioritized"})), "state");
+  EXPECT_EQ(statuses(q.remove({"died"}, {.state = "waiting"})), "ok");
+}
+
+TEST_F(JobRemove, OnlyWhatIsOldEnough) {
+  q.add({{.id = "done"}, {.id = "waits"}, {.id = "bare"}});
+  redis({"HDEL", q.job("bare"), "timestamp"});
+  const auto added = std::to_string(q.now);
+  q.now += 1'000;
+  const auto ended = std::to_string(q.now);
+  q.finish({{.run = q.claim(1).runs.at(0)}});
+  const auto before = std::to_string(q.now - 1'001);
+  expect_unchanged("state state", [&] { return q.remove({"done", "waits"}, {.before = before}); });
+  EXPECT_EQ(statuses(q.remove({"done", "waits"}, {.before = added})), "state ok")
+      << "what has ended is as old as its end";
+  EXPECT_EQ(statuses(q.remove({"done"}, {.before = ended})), "ok");
+  EXPECT_EQ(statuses(q.remove({"bare"}, {.before = before})), "ok") << "of no time: of long ago";
+}
+
 TEST_F(JobRemove, SubKeysGoWithTheJob) {
   q.add({{.id = "a"}, {.id = "b"}});
   q.log({{.id = "a"}, {.id = "b"}});
@@ -80,8 +128,8 @@ TEST_F(JobRemove, NearAnEndOfTheLineExactly) {
 TEST_F(JobRemove, DeepInTheLineByItsPlaceAndLeavesAGhost) {
   fill(2'000);
   expect_unchanged("moved", [&] { return q.remove({"j1000"}); });
-  expect_unchanged("moved", [&] { return q.remove({"j1000"}, 500); });
-  EXPECT_EQ(statuses(q.remove({"j1000", "j1001"}, 1'200)), "ok ok");
+  expect_unchanged("moved", [&] { return q.remove({"j1000"}, {.seen = 500}); });
+  EXPECT_EQ(statuses(q.remove({"j1000", "j1001"}, {.seen = 1'200})), "ok ok");
   EXPECT_EQ(redis({"LLEN", q.keys.wait}).integer, 2'000);
   EXPECT_EQ(redis({"HGET", q.keys.ghosts, "wait"}).text, "2");
   EXPECT_EQ(waiting(), 1'998);
@@ -105,7 +153,7 @@ TEST_F(JobRemove, AClaimPassesByManyGhosts) {
   for (int from = 600; from < 2'400; from += 200) {
     std::vector<std::string> ids;
     for (int i = from; i < from + 200; ++i) ids.push_back("j" + std::to_string(i));
-    EXPECT_EQ(statuses(q.remove(ids, from + 100)).find("moved"), std::string::npos);
+    EXPECT_EQ(statuses(q.remove(ids, {.seen = from + 100})).find("moved"), std::string::npos);
   }
   EXPECT_EQ(waiting(), 1'200);
   for (int i = 0; i < 599; i += 200) q.claim(static_cast<std::size_t>(std::min(200, 599 - i)));

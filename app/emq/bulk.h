@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What the verbs share that do the same to many jobs (echomq/bulk.h): the bar on a terminal, and
+// the report at the end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "echomq/bulk.h"
+#include "session.h"
+
+namespace emq {
+
+using OnProgress = std::function<bool(const echomq::BulkProgress&)>;
+
+// Runs the operation with a bar that follows it; then tells how many jobs were `done` ("removed"),
+// or with dry_run would be.
+Exit run_bulk(
+    const std::string& done, bool dry_run, const Session& session,
+    const std::function<echomq::Result<echomq::BulkReport>(const OnProgress&)>& operation);
+
+// The value of --limit; 0, for all, where it is not given.
+echomq::Result<std::int64_t> bulk_limit(const std::optional<std::string>& text);
+
+}  // namespace emq

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// emq clean, drain and obliterate: what is old, what waits, and everything. All in bounded calls,
+// so that the server is never busy with them for long; an interruption leaves those removed so far.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "argument.h"
+#include "bulk.h"
+#include "echomq/keyspace.h"
+#include "echomq/queue.h"
+#include "session.h"
+
+namespace emq {
+namespace {
+
+constexpr const char* kJson = "Print {\"done\":N,\"skipped\":N,\"dry_run\":BOOL}";
+
+struct CleanOptions {
+  std::string queue;
+  std::string state;
+  std::string older_than;
+  std::optional<std::string> limit;
+  bool dry_run = false;
+};
+
+Exit clean(const CleanOptions& typed, const Session& session) {
+  if (const auto name = echomq::queue_name(typed.queue); !name) return session.fail(name.error());
+  const auto state = job_state("--state", typed.state);
+  if (!state) return session.fail(state.error());
+  const auto age = duration("--older-than", typed.older_than);
+  if (!age) return session.fail(age.error());
+  const auto limit = bulk_limit(typed.limit);
+  if (!limit) return session.fail(limit.error());
+  auto client = session.connect();
+  if (!client) return session.fail(client.error());
+  echomq::Queue<> queue{*client, typed.queue};
+  return run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
+    return queue.clean(*state, *age,
+                       {.limit = *limit, .dry_run = typed.dry_run, .on_progress = on_progress});
+  });
+}
+
+struct DrainedQueue {
+  std::string queue;
+  bool delayed = false;
+  std::optional<std::string> limit;
+  bool dry_run = false;
+};
+
+Exit drain(const DrainedQueue& typed, const Session& session) {
+  if (const auto name = echomq::queue_name(typed.queue); !name) return session.fail(name.error());
+  const auto limit = bulk_limit(typed.limit);
+  if (!limit) return session.fail(limit.error());
+  auto client = session.connect();
+  if (!client) return session.fail(client.error());
+  echomq::Queue<> queue{*client, typed.queue};
+  return run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
+    return queue.drain({.delayed = typed.delayed},
+                       {.limit = *limit, .dry_run = typed.dry_run, .on_progress = on_progress});
+  });
+}
+
+struct ObliteratedQueue {
+  std::string queue;
+  bool force = false;
+  bool all = false;
+  bool yes = false;
+  bool dry_run = false;
+};
+
+Exit obliterate(const ObliteratedQueue& typed, const Session& session) {
+  if (const auto name = echomq::queue_name(typed.queue); !name) return session.fail(name.error());
+  if (typed.yes == typed.dry_run)
+    return session.fail(bad_value("--yes", typed.yes ? "given with --dry-run" : "not given",
+                                  "one of --yes and --dry-run: nothing brings the jobs back"));
+  auto client = session.connect();
+  if (!client) return session.fail(client.error());
+  echomq::Queue<> queue{*client, typed.queue};
+  return run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
+    return queue.obliterate({.force = typed.force,
+                             .all = typed.all,
+                             .dry_run = typed.dry_run,
+                             .on_progress = on_progress});
+  });
+}
+
+}  // namespace
+
+void declare_clean(CLI::App& app, Session& session) {
+  auto* verb = session.declare(
+      app, "clean", "Remove the old jobs of a state",
+      "  emq clean mail --state failed --older-than 30d --dry-run\n"
+      "  emq clean mail --state completed --older-than 1h --limit 10000\n"
+      "Completed and failed jobs are as old as their end, others as their add. A job that has left "
+      "the state meanwhile stays.\n");
+  auto options = std::make_shared<CleanOptions>();
+  verb->add_option("QUEUE", options->queue, "The queue")->required();
+  verb->add_option("--state", options->state, "The state, any but active")
+      ->required()
+      ->type_name("STATE");
+  verb->add_option("--older-than", options->older_than, "The age, with ms, s, m, h or d")
+      ->required()
+      ->type_name("AGE");
+  verb->add_option("--limit", options->limit, "At most so many")->type_name("N");
+  verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many");
+  session.declare_server(*verb);
+  session.declare_json(*verb, kJson);
+  verb->callback([options, &session] {
+    session.run = [options, &session] { return clean(*options, session); };
+  });
+}
+
+void declare_drain(CLI::App& app, Session& session) {
+  auto* verb = session.declare(app, "drain", "Remove the jobs that wait for a worker",
+                               "  emq drain mail --dry-run\n"
+                               "  emq drain mail --delayed\n"
+                               "Jobs that run go on, and finished ones stay.\n");
+  auto options = std::make_shared<DrainedQueue>();
+  verb->add_option("QUEUE", options->queue, "The queue")->required();
+  verb->add_flag("--delayed", options->delayed, "Those that wait for a time too");
+  verb->add_option("--limit", options->limit, "At most so many")->type_name("N");
+  verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many");
+  session.declare_server(*verb);
+  session.declare_json(*verb, kJson);
+  verb->callback([options, &session] {
+    session.run = [options, &session] { return drain(*options, session); };
+  });
+}
+
+void declare_obliterate(CLI::App& app, Session& session) {
+  auto* verb = session.declare(
+      app, "obliterate", "Remove all jobs of a queue, finished ones too, and all else of it",
+      "  emq obliterate mail --dry-run\n"
+      "  emq obliterate mail --yes\n"
+      "  emq obliterate mail --yes --all --force\n"
+      "The queue is paused first. After an interruption it stays so, and the same command goes on. "
+      "At the end an empty queue is left, or with --all nothing.\n");
+  auto options = std::make_shared<ObliteratedQueue>();
+  verb->add_option("QUEUE", options->queue, "The queue")->required();
+  verb->add_flag("--yes", options->yes, "Do it; nothing brings the jobs back");
+  verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many jobs");
+  verb->add_flag("--all", options->all, "The queue itself too, not only what is in it");
+  verb->add_flag("--force", options->force,
+                 "Though jobs run: they are removed under their workers");
+  session.declare_server(*verb);
+  session.declare_json(*verb, kJson);
+  verb->callback([options, &session] {
+    session.run = [options, &session] { return obliterate(*options, session); };
+  });
+}
+
+}  // namespace emq

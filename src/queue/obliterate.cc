@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "queue/obliterate.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "echomq_scripts.h"
+#include "queue/ask.h"
+#include "queue/bulk.h"
+#include "queue/moves.h"
+#include "wire/command.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+// Waiting ones last: what is added behind that look makes another round necessary.
+constexpr std::array kObliterated{
+    JobState::completed,   JobState::failed, JobState::waiting_children, JobState::delayed,
+    JobState::prioritized, JobState::active, JobState::waiting};
+// A producer that adds faster than the server deletes would keep this busy for ever.
+constexpr int kRounds = 100;
+// Jobs whose seven keys one call deletes.
+constexpr std::size_t kDeletedAtOnce = 128;
+
+std::int64_t all_jobs(const Counts& counts) {
+  std::int64_t sum = 0;
+  for (const auto state : kObliterated) sum += counted(counts, state);
+  return sum;
+}
+
+// One obliteration, and its account.
+class Obliteration {
+ public:
+  Obliteration(QueueCore& queue, const ObliterateOptions& options)
+      : queue_(queue), options_(options) {}
+
+  Result<BulkReport> run() {
+    auto counts = queue_.counts();
+    if (!counts) return absent(counts.error());
+    if (auto refused = refusal(*counts)) return *refused;
+    total_ = all_jobs(*counts);
+    if (options_.dry_run) {
+      report_.done = total_;
+      return report_;
+    }
+    const auto paused = set_paused(queue_, true);
+    if (!paused) return paused.error();
+    for (int round = 0; round < kRounds; ++round) {
+      counts = queue_.counts();
+      if (!counts) return counts.error();
+      // A claim that was on its way when the queue was paused.
+      if (auto refused = refusal(*counts)) return give_up(*std::move(refused), *paused);
+      if (auto problem = empty_trash()) return *problem;
+      if (auto problem = remove_jobs(*counts)) return *problem;
+      if (report_.stopped) return report_;
+      if (round == 0)
+        if (auto problem = clear_subkeys()) return *problem;
+      const auto left = end();
+      if (!left) return left.error();
+      if (*left > 0) continue;
+      if (!options_.all) return report_;
+      const auto forgotten = forget();
+      if (!forgotten) return forgotten.error();
+      return report_;
+    }
+    return Error{
+        ErrorCode::wrong_state,
+        "jobs are added to queue \"" + queue_.name() +
+            "\" faster than they are removed; it is paused: stop those who add, and try again",
+        {{"queue", queue_.name()}}};
+  }
+
+ private:
+  [[nodiscard]] std::optional<Error> refusal(const Counts& counts) const {
+    if (options_.force || counts.active == 0) return std::nullopt;
+    const auto running = std::to_string(counts.active);
+    return Error{ErrorCode::wrong_state,
+                 running + " job(s) of queue \"" + queue_.name() +
+                     "\" run; wait for their end, or force it: their results are refused then",
+                 {{"queue", queue_.name()}, {"value", running}, {"expected", "0 running jobs"}}};
+  }
+
+  Error give_up(Error refused, bool was_open) {
+    if (!was_open) return refused;
+    const auto resumed = set_paused(queue_, false);
+    return resumed ? std::move(refused) : resumed.error();
+  }
+
+  // An interruption may have come between the end of the queue and that of its entry in the list.
+  Result<BulkReport> absent(const Error& why) {
+    if (why.code != ErrorCode::not_found || !options_.all || options_.dry_run) return why;
+    const auto forgotten = forget();
+    if (!forgotten) return forgotten.error();
+    if (!*forgotten) return why;
+    return report_;
+  }
+
+  std::optional<Error> remove_jobs(const Counts& counts) {
+    for (const auto state : kObliterated) {
+      if (counted(counts, state) == 0) continue;
+      BulkOptions how;
+      if (options_.on_progress)
+        how.on_progress = [this](const BulkProgress& now) {
+          const auto done = report_.done + now.done;
+          const auto skipped = report_.skipped + now.skipped;
+          // Others come and go: the whole is at least what was met.
+          return options_.on_progress({done, skipped, std::max(total_, done + skipped)});
+        };
+      const auto part = remove_any(queue_, state, how);
+      if (!part) return part.error();
+      report_.done += part->done;
+      report_.skipped += part->skipped;
+      report_.stopped = part->stopped;
+      if (report_.stopped) break;
+    }
+    return std::nullopt;
+  }
+
+  using Act = std::function<std::optional<Error>(const Ids&)>;
+
+  // Every member that is in a set from the beginning to the end, some at a time.
+  std::optional<Error> through_members(const std::string& set, const Act& act) {
+    std::string cursor = "0";
+    do {
+      std::string bytes;
+      wire::append_command(bytes, {"SSCAN", set, cursor, "COUNT", "128"});
+      const auto reply = ask_plainly(queue_, std::move(bytes));
+      if (!reply) return reply.error();
+      if (reply->items.size() < 2) break;
+      cursor = reply->items[0].text;
+      Ids ids;
+      for (const auto& member : reply->items[1].items) {
+        ids.push_back(member.text);
+        if (ids.size() < kDeletedAtOnce) continue;
+        if (auto problem = act(std::exchange(ids, {}))) return problem;
+      }
+      if (!ids.empty())
+        if (auto problem = act(ids)) return problem;
+    } while (cursor != "0");
+    return std::nullopt;
+  }
+
+  std::optional<Error> empty_trash() {
+    return through_members(queue_.keys().trash, [this](const Ids& ids) -> std::optional<Error> {
+      const auto& k = queue_.keys();
+      constexpr int kNoLimit = -1;
+      auto call = ScriptCall::of<scripts::JobEvict>({.meta = k.meta,
+                                                     .trash = k.trash,
+                                                     .completed = k.completed,
+                                                     .failed = k.failed,
+                                                     .subkeys = k.subkeys},
+                                                    {.revision = scripts::kRevision,
+                                                     .now = queue_.client()->now_ms(),
+                                                     .count = ids.size(),
+                                                     .keep_completed = kNoLimit,
+                                                     .age_completed = 0,
+                                                     .keep_failed = kNoLimit,
+                                                     .age_failed = 0});
+      for (const auto& id : ids) {
+        call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_.name(), id)});
+        const SubKeys sub(queue_.name(), id);
+        call.put_keys(sub.as<scripts::JobEvict::MoreKeys>());
+        call.put_args(scripts::JobEvict::ItemArgs{.id = id, .more = true});
+      }
+      const auto reply = ask(queue_, std::move(call));
+      if (!reply) return reply.error();
+      return std::nullopt;
+    });
+  }
+
+  // Of jobs whose hashes were deleted by hand: there are no such jobs, but keys of theirs.
+  std::optional<Error> clear_subkeys() {
+    return through_members(queue_.keys().subkeys, [this](const Ids& ids) -> std::optional<Error> {
+      const auto statuses = remove_batch(queue_, ids);
+      if (!statuses) return statuses.error();
+      return std::nullopt;
+    });
+  }
+
+  // Answers how many jobs are there still.
+  Result<std::int64_t> end() {
+    const auto& k = queue_.keys();
+    const auto reply = ask(
+        queue_, ScriptCall::of<scripts::QueueObliterate>({.meta = k.meta,
+                                                          .id = k.id,
+                                                          .repeat = k.repeat,
+                                                          .wait = k.wait,
+                                                          .ghosts = k.ghosts,
+                                                          .prioritized = k.prioritized,
+                                                          .crashed = k.crashed,
+                                                          .active = k.active,
+                                                          .delayed = k.delayed,
+                                                          .completed = k.completed,
+                                                          .failed = k.failed,
+                                                          .waiting_children = k.waiting_children,
+                                                          .marker = k.marker,
+                                                          .events = k.events,
+                                                          .limiter = k.limiter,
+                                                          .producers = k.producers,
+                                                          .outbox = k.outbox,
+                                                          .trash = k.trash,
+                                                          .subkeys = k.subkeys,
+                                                          .schedules = k.schedules,
+                                                          .de = k.de,
+                                                          .de_due = k.de_due,
+                                                          .metrics_completed = k.metrics_completed,
+                                                          .metrics_failed = k.metrics_failed},
+                                                         {.revision = scripts::kRevision,
+                                                          .now = queue_.client()->now_ms(),
+                                                          .all = options_.all}));
+    if (!reply) return reply.error();
+    return wire::number_of(*reply);
+  }
+
+  // Out of the list of queues; whether it was there. This process opens it anew, if it ever does.
+  Result<bool> forget() {
+    const auto& client = queue_.client();
+    const auto closed = client->wait_for<bool>([this](Function<void(Result<bool>)> done) {
+      queue_.forget_open();
+      done(true);
+    });
+    if (!closed) return closed.error();
+    std::string bytes;
+    wire::append_command(bytes, {"ZREM", reserve_key(Reserve::queues), queue_.name()});
+    const auto reply = ask_plainly(queue_, std::move(bytes));
+    if (!reply) return reply.error();
+    return wire::number_of(*reply) > 0;
+  }
+
+  QueueCore& queue_;
+  const ObliterateOptions& options_;
+  std::int64_t total_ = 0;
+  BulkReport report_;
+};
+
+}  // namespace
+
+Result<bool> set_paused(QueueCore& queue, bool paused) {
+  const auto& k = queue.keys();
+  const auto reply =
+      ask(queue,
+          ScriptCall::of<scripts::QueuePause>(
+              {.meta = k.meta, .marker = k.marker, .events = k.events},
+              {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .paused = paused}));
+  if (!reply) return reply.error();
+  return wire::number_of(*reply) == 1;
+}
+
+Result<BulkReport> obliterate(QueueCore& queue, const ObliterateOptions& options) {
+  return Obliteration(queue, options).run();
+}
+
+}  // namespace echomq::inline v2
