@@ -2,7 +2,7 @@
 -- so that a repeated finish is told `done`, not `stale`. All jobs of a call end alike and under one rule
 -- of retention. With `drop` nothing is kept of them; one that has sub-keys goes to trash for that,
 -- because they are not declared here. `finished` is the set `completed` or `failed`, as `outcome` tells.
--- KEYS    meta active finished trash subkeys events
+-- KEYS    meta active finished trash subkeys events marker
 -- ITEM KEYS job
 -- ARGV    revision now count outcome by drop keep age
 -- ITEM ARGV id token value started ats atm
@@ -12,7 +12,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   completed failed
 -- COST    O(batch log N): one HSET or DEL a job, about twelve calls a batch
--- USES    fence held retain subkeys emit
+-- USES    fence held limits slots retain subkeys emit
 local m = fence()
 if m.err then return m end
 local now, count, drop = ARGV[2], tonumber(ARGV[3]), ARGV[6] == '1'
@@ -24,7 +24,7 @@ end
 local mine = held(KEYS[2], ids, tokens)
 redis.call('ZCARD', KEYS[3])
 redis.call('SCARD', KEYS[4])
-local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 7, #KEYS)) == count
+local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 8, #KEYS)) == count
 local has_more = {}
 if drop then
   for _, id in ipairs(with_subkeys(KEYS[5], ids)) do has_more[id] = true end
@@ -38,12 +38,12 @@ local statuses, leave, ended, told, evicted = {}, {}, {}, {}, {}
 local all_ok = true
 for i = 1, count do
   local a = 2 + 6 * i
-  local there = all_there or redis.pcall('HEXISTS', KEYS[6 + i], 'name') == 1
+  local there = all_there or redis.pcall('HEXISTS', KEYS[7 + i], 'name') == 1
   local status = 'ok'
   if not mine[i] then
     if not there then
       status = 'gone'
-    elseif redis.pcall('HGET', KEYS[6 + i], 'tok') == tokens[i] then
+    elseif redis.pcall('HGET', KEYS[7 + i], 'tok') == tokens[i] then
       status = 'done'
     else
       status = 'stale'
@@ -56,14 +56,14 @@ for i = 1, count do
         wrote = redis.call('SADD', KEYS[4], ids[i])
         evicted[#evicted + 1] = ids[i]
       else
-        wrote = redis.call('DEL', KEYS[6 + i])
+        wrote = redis.call('DEL', KEYS[7 + i])
       end
     elseif there then
       if done and ARGV[a + 3] == '' then
-        wrote = redis.pcall('HSET', KEYS[6 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
+        wrote = redis.pcall('HSET', KEYS[7 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
           ARGV[a + 5], 'atm', ARGV[a + 6], 'pb', ARGV[5], 'tok', tokens[i])
       else
-        wrote = redis.pcall('HSET', KEYS[6 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
+        wrote = redis.pcall('HSET', KEYS[7 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
           ARGV[a + 5], 'atm', ARGV[a + 6], 'pb', ARGV[5], 'tok', tokens[i],
           done and 'returnvalue' or 'failedReason', ARGV[a + 3])
       end
@@ -87,5 +87,6 @@ if #ended > 0 then
   redis.call('ZADD', KEYS[3], unpack(ended))
   retain(KEYS[3], KEYS[4], ARGV[7], ARGV[8], now, evicted)
 end
+free_slots(m, KEYS[2], KEYS[7], #leave)
 emit(KEYS[6], m, now, done and 'completed' or 'failed', told)
 return { all_ok and 'ok' or statuses, evicted, with_subkeys(KEYS[5], evicted) }
