@@ -12,14 +12,16 @@ namespace emq {
 namespace {
 
 void add_row(Table& table, const std::string& queue, const echomq::Counts& counts) {
-  table.add({queue + (counts.paused ? " (paused)" : ""), grouped(counts.waiting),
-             grouped(counts.prioritized), grouped(counts.active), grouped(counts.delayed),
-             grouped(counts.waiting_children), grouped(counts.completed), grouped(counts.failed)});
+  const auto* const note = counts.paused ? " (paused)" : counts.limited ? " (limited)" : "";
+  table.add({queue + note, grouped(counts.waiting), grouped(counts.prioritized),
+             grouped(counts.active), grouped(counts.delayed), grouped(counts.waiting_children),
+             grouped(counts.completed), grouped(counts.failed)});
 }
 
 Json to_json(const std::string& queue, const echomq::Counts& counts) {
   return {{"queue", queue},
           {"paused", counts.paused},
+          {"limited", counts.limited},
           {"waiting", counts.waiting},
           {"prioritized", counts.prioritized},
           {"active", counts.active},
@@ -80,11 +82,13 @@ Exit status(const std::optional<std::string>& only, const Session& session) {
 void declare_status(CLI::App& app, Session& session) {
   auto* verb = session.declare(app, "status", "Count the jobs of one queue, or of all",
                                "  emq status\n"
-                               "  emq status mail --json | jq '.queues[0].waiting'\n");
+                               "  emq status mail --json | jq '.queues[0].waiting'\n"
+                               "What a queue is limited to: `emq limit QUEUE`.\n");
   auto queue = std::make_shared<std::optional<std::string>>();
   verb->add_option("QUEUE", *queue, "One queue. Default: all that were ever opened here");
   session.declare_server(*verb);
-  session.declare_json(*verb, "Print {\"queues\":[{\"queue\",\"paused\",\"waiting\",..}]}");
+  session.declare_json(*verb,
+                       "Print {\"queues\":[{\"queue\",\"paused\",\"limited\",\"waiting\",..}]}");
   verb->callback(
       [queue, &session] { session.run = [queue, &session] { return status(*queue, session); }; });
 }

@@ -71,6 +71,7 @@ std::string_view word(Outcome::Kind kind) {
     case Outcome::Kind::fail: return "fail";
     case Outcome::Kind::retry: return "retry";
     case Outcome::Kind::unrecoverable: return "unrecoverable";
+    case Outcome::Kind::rate_limited: return "rate_limited";
   }
   return "";
 }

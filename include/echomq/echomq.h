@@ -13,6 +13,7 @@
 #include "echomq/id.h"
 #include "echomq/job.h"
 #include "echomq/keyspace.h"
+#include "echomq/limits.h"
 #include "echomq/logs.h"
 #include "echomq/metrics.h"
 #include "echomq/options.h"

@@ -14,6 +14,7 @@
 
 #include "echomq/codec.h"
 #include "echomq/export.h"
+#include "echomq/limits.h"
 #include "echomq/options.h"
 #include "echomq/result.h"
 
@@ -91,10 +92,15 @@ class Job : public RawJob {
   T data_;
 };
 
+// What a handler throws or returns when somebody else's limit is reached: Outcome::rate_limited.
+struct RateLimited {
+  std::chrono::milliseconds duration{1'000};
+};
+
 // How a handler's attempt ended.
 class Outcome {
  public:
-  enum class Kind { done, fail, retry, unrecoverable };
+  enum class Kind { done, fail, retry, unrecoverable, rate_limited };
 
   // Completed; `result` is kept with the job (at most 256 KiB).
   static Outcome done(std::string result = {}) { return {Kind::done, std::move(result)}; }
@@ -113,10 +119,16 @@ class Outcome {
   static Outcome unrecoverable(std::string reason) {
     return {Kind::unrecoverable, std::move(reason)};
   }
+  // Not now, and none of this queue: it is held for `duration` (1 ms to 30 days; what is beyond
+  // counts as that), and the job goes back to the front of its line. No attempt is spent.
+  static Outcome rate_limited(std::chrono::milliseconds duration) {
+    return {Kind::rate_limited, "rate limited", duration};
+  }
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  // Until the next attempt; nullopt: there is none, or its backoff decides.
+  // Until the next attempt, or how long the queue is held; nullopt: there is none, or its backoff
+  // decides.
   [[nodiscard]] std::optional<std::chrono::milliseconds> delay() const noexcept { return delay_; }
 
  private:

@@ -52,9 +52,9 @@ namespace echomq::inline v2 {
 //   delayed            zset    id -> due, ms since 1970
 //   completed, failed  zset    id -> finished, ms since 1970
 //   waiting-children   zset    id -> waiting since, ms since 1970
-//   marker             zset    what idle workers block on: "0" work is ready, "1" -> next timer, ms
+//   marker             zset    what idle workers block on: "0" work is ready, "1" "2" -> when, ms
 //   events             stream  one entry for each script call, id "<n>-0" with n dense
-//   limiter            hash    rate limit: window start, count, hold-until
+//   limiter            hash    state of the limits: hold, window, bucket
 //   producers          hash    lane of a node -> last flush applied; makes a repeated add harmless
 //   outbox             hash    messages to queues in other slots, delivered at least once
 //   trash              set     ids taken out of a set whose own keys are still to be deleted

@@ -34,6 +34,7 @@
 #include "echomq/codec.h"
 #include "echomq/export.h"
 #include "echomq/job.h"
+#include "echomq/limits.h"
 #include "echomq/logs.h"
 #include "echomq/metrics.h"
 #include "echomq/options.h"
@@ -53,6 +54,7 @@ struct Counts {
   std::int64_t failed = 0;
   std::int64_t waiting_children = 0;
   bool paused = false;
+  bool limited = false;  // a limit is set, or the queue was held: Queue::limits() tells more
 };
 
 // A job to be added, by add_bulk.
@@ -115,6 +117,13 @@ class ECHOMQ_API RawQueue {
   Result<std::vector<WorkerInfo>> workers();
   Result<void> pause();
   Result<void> resume();
+  Result<void> set_concurrency(unsigned concurrency);
+  Result<void> clear_concurrency();
+  Result<void> set_rate_limit(const RateLimit& limit);
+  Result<void> clear_rate_limit();
+  Result<std::int64_t> rate_limit(std::chrono::milliseconds duration);
+  Result<void> release_rate_limit();
+  Result<Limits> limits();
   Result<JobResults> promote(const std::vector<std::string>& ids);
   Result<JobResults> change_delay(const std::vector<std::string>& ids,
                                   std::chrono::milliseconds delay);
@@ -210,6 +219,28 @@ class Queue {
   // and delayed jobs become ready. Counts::paused tells. Errors: as for reading.
   Result<void> pause() { return raw_.pause(); }
   Result<void> resume() { return raw_.resume(); }
+
+  // --- the limits of the queue, over all its workers (echomq/limits.h). Each holds until it is set
+  // again or cleared, from the next claim on; what runs is not touched. Errors: invalid_argument
+  // (nothing sent), and as for reading.
+
+  // At most so many jobs are active at the same time, 1..1,000,000. A job is active from when a
+  // worker takes it until its attempt ends or is given back, or a crash was noticed.
+  Result<void> set_concurrency(unsigned concurrency) { return raw_.set_concurrency(concurrency); }
+  Result<void> clear_concurrency() { return raw_.clear_concurrency(); }
+  // At most so many jobs start in a time.
+  Result<void> set_rate_limit(const RateLimit& limit) { return raw_.set_rate_limit(limit); }
+  Result<void> clear_rate_limit() { return raw_.clear_rate_limit(); }
+  // Holds the queue by hand: no job starts for `duration` from now, 1 ms to 30 days; not less than
+  // it is held already. Answers until when, in milliseconds since 1970. A handler has
+  // Outcome::rate_limited, which also gives its job back.
+  Result<std::int64_t> rate_limit(std::chrono::milliseconds duration) {
+    return raw_.rate_limit(duration);
+  }
+  // Ends a hold, however it came about.
+  Result<void> release_rate_limit() { return raw_.release_rate_limit(); }
+  // What is set, and which gate is closed now.
+  Result<Limits> limits() { return raw_.limits(); }
 
   // --- single jobs, and lists of them, answered one by one (JobResults). Errors of the whole call:
   // invalid_argument, invalid_name (an id that no job can have; nothing was done), and as for

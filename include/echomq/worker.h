@@ -58,6 +58,9 @@ struct WorkerOptions {
   std::chrono::milliseconds lease{30'000};
   // A job whose lease ran out more often than this ends in `failed`. 0..1,000.
   unsigned max_crashes = 2;
+  // A handler may put its job off (Outcome::retry_in, rate_limited) until the job has been started
+  // this often; then it ends in `failed`. 0 (never) to 1,000,000.
+  unsigned max_starts = 0;
   // Finished jobs that are kept, unless the job has its own rule.
   Keep keep_completed{1'000, std::chrono::hours(24)};
   Keep keep_failed{10'000, std::chrono::hours(24 * 7)};
@@ -75,7 +78,7 @@ struct WorkerStats {
   std::uint64_t completed = 0;
   std::uint64_t failed = 0;     // ended in failed
   std::uint64_t retried = 0;    // attempts that gave the job another one
-  std::uint64_t released = 0;   // given back unworked
+  std::uint64_t released = 0;   // given back: unworked, or rate limited
   std::uint64_t recovered = 0;  // taken back from dead workers
   std::uint64_t refused = 0;    // results refused: another run owned the job, or it was gone
   std::uint64_t unknown = 0;    // results sent whose answer never came
@@ -118,6 +121,8 @@ Outcome to_outcome(R&& returned) {
   using Value = std::remove_cvref_t<R>;
   if constexpr (std::is_same_v<Value, Outcome>) {
     return std::forward<R>(returned);
+  } else if constexpr (std::is_same_v<Value, RateLimited>) {
+    return Outcome::rate_limited(returned.duration);
   } else if constexpr (IsResult<Value>::value) {
     if (!returned.ok()) return Outcome::fail(returned.error().message());
     if constexpr (std::is_void_v<typename Value::value_type>) {
@@ -170,6 +175,8 @@ Outcome caught(F&& run) {
 #if defined(__cpp_exceptions)
   try {
     return run();
+  } catch (const RateLimited& limit) {
+    return Outcome::rate_limited(limit.duration);
   } catch (const std::exception& problem) {
     return Outcome::fail(what_of(problem));
   } catch (...) {

@@ -1,22 +1,26 @@
 -- job/claim: moves ready ids into `active` under one lease. It touches no job hash: the worker loads
 -- those afterwards, by keys that it then knows. At most one job that has been through a crash is taken,
 -- and only when the caller runs none. An id that is active already is dropped (NX), never run twice.
--- Ghosts, the empty entries of `wait`, are dropped too, at most 256 beyond those asked for.
--- KEYS    meta active wait prioritized crashed marker delayed ghosts
--- ARGV    revision score count take_crashed
--- RETURNS gate (open|paused), ready left, crashed left, next due ms, oldest lease, then the ids; due and
---         lease are 0 when unknown, and looked up only when fewer jobs were ready than asked for
+-- Ghosts, the empty entries of `wait`, are dropped too, at most 256 beyond those asked for. No more are taken
+-- than the limits of the queue let through; every job that is taken counts, whatever becomes of it.
+-- KEYS    meta active wait prioritized crashed marker delayed ghosts limiter
+-- ARGV    revision score count take_crashed now
+-- RETURNS gate (open|paused|held|concurrency|rate) as this claim leaves it, ready left, crashed left, next
+--         due ms, oldest lease, when the gate opens by itself (ms), then the ids; due and lease are 0 when
+--         unknown, and looked up only when fewer jobs were taken than asked for
 -- ERRORS  EMQFENCE
--- COST    O(count log N): at most twelve calls, four more when there are ghosts
--- USES    fence
+-- COST    O(count log N): at most twelve calls, four more when there are ghosts, eight when there are limits
+-- USES    fence limits gates pass
 local m = fence()
 if m.err then return m end
-local want, ids = tonumber(ARGV[3]), {}
+local asked, ids = tonumber(ARGV[3]), {}
 local waiting, placed = redis.call('LLEN', KEYS[3]), redis.call('ZCARD', KEYS[4])
 local crashed = redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[2])
 redis.call('ZCARD', KEYS[7])
 local take_crashed = ARGV[4] == '1'
+local g = m.limits and not m.paused and look_at_gates(m, KEYS[2], KEYS[9], tonumber(ARGV[5]))
+local want = g and math.min(asked, g.room) or asked
 
 -- Appends what is no ghost; answers how many were.
 local function take_live(entries, out)
@@ -58,7 +62,7 @@ if not m.paused and want > 0 then
   end
 end
 
-local short = #ids < want
+local short = #ids < asked
 if #ids > 0 then
   local leases = {}
   for i, id in ipairs(ids) do
@@ -74,7 +78,13 @@ if #ids > 0 then
   end
 end
 local left = waiting + placed
-if not m.paused and (left > 0 or (take_crashed and crashed > 0)) then
+local gate, opens = m.paused and 'paused' or 'open', 0
+if g then
+  pass(g, KEYS[9], #ids)
+  gate, opens = closed_gate(g, #ids)
+  if opens > 0 and left + crashed > 0 then arm(g, KEYS[2], KEYS[9], KEYS[6], opens) end
+end
+if gate == 'open' and (left > 0 or (take_crashed and crashed > 0)) then
   redis.pcall('ZADD', KEYS[6], '0', '0')
 end
 
@@ -84,6 +94,6 @@ if short then
   oldest = redis.call('ZRANGE', KEYS[2], '0', '0', 'WITHSCORES')[2] or '0'
   if oldest == 'inf' then oldest = '0' end -- the sentinel
 end
-local answer = { m.paused and 'paused' or 'open', left, crashed, due, oldest }
-for i, id in ipairs(ids) do answer[5 + i] = id end
+local answer = { gate, left, crashed, due, oldest, opens }
+for i, id in ipairs(ids) do answer[6 + i] = id end
 return answer

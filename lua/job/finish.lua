@@ -3,7 +3,7 @@
 -- of retention. With `drop` nothing is kept of them; one that has sub-keys goes to trash for that,
 -- because they are not declared here. `finished` is the set `completed` or `failed`, as `outcome` tells,
 -- and `metrics` belongs to it.
--- KEYS    meta active finished trash subkeys events metrics
+-- KEYS    meta active finished trash subkeys events metrics marker
 -- ITEM KEYS job
 -- ARGV    revision now count outcome by drop keep age
 -- ITEM ARGV id token value started ats atm
@@ -13,7 +13,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   completed failed
 -- COST    O(batch log N): one HSET or DEL a job, about thirteen calls a batch
--- USES    fence held retain subkeys emit metrics
+-- USES    fence held limits slots retain subkeys emit metrics
 local m = fence()
 if m.err then return m end
 local now, count, drop = ARGV[2], tonumber(ARGV[3]), ARGV[6] == '1'
@@ -25,7 +25,7 @@ end
 local mine = held(KEYS[2], ids, tokens)
 redis.call('ZCARD', KEYS[3])
 redis.call('SCARD', KEYS[4])
-local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 8, #KEYS)) == count
+local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 9, #KEYS)) == count
 local has_more = {}
 if drop then
   for _, id in ipairs(with_subkeys(KEYS[5], ids)) do has_more[id] = true end
@@ -39,12 +39,12 @@ local statuses, leave, ended, told, evicted = {}, {}, {}, {}, {}
 local all_ok = true
 for i = 1, count do
   local a = 2 + 6 * i
-  local there = all_there or redis.pcall('HEXISTS', KEYS[7 + i], 'name') == 1
+  local there = all_there or redis.pcall('HEXISTS', KEYS[8 + i], 'name') == 1
   local status = 'ok'
   if not mine[i] then
     if not there then
       status = 'gone'
-    elseif redis.pcall('HGET', KEYS[7 + i], 'tok') == tokens[i] then
+    elseif redis.pcall('HGET', KEYS[8 + i], 'tok') == tokens[i] then
       status = 'done'
     else
       status = 'stale'
@@ -57,14 +57,14 @@ for i = 1, count do
         wrote = redis.call('SADD', KEYS[4], ids[i])
         evicted[#evicted + 1] = ids[i]
       else
-        wrote = redis.call('DEL', KEYS[7 + i])
+        wrote = redis.call('DEL', KEYS[8 + i])
       end
     elseif there then
       if done and ARGV[a + 3] == '' then
-        wrote = redis.pcall('HSET', KEYS[7 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
+        wrote = redis.pcall('HSET', KEYS[8 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
           ARGV[a + 5], 'atm', ARGV[a + 6], 'pb', ARGV[5], 'tok', tokens[i])
       else
-        wrote = redis.pcall('HSET', KEYS[7 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
+        wrote = redis.pcall('HSET', KEYS[8 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
           ARGV[a + 5], 'atm', ARGV[a + 6], 'pb', ARGV[5], 'tok', tokens[i],
           done and 'returnvalue' or 'failedReason', ARGV[a + 3])
       end
@@ -88,6 +88,7 @@ if #ended > 0 then
   redis.call('ZADD', KEYS[3], unpack(ended))
   retain(KEYS[3], KEYS[4], ARGV[7], ARGV[8], now, evicted)
 end
+free_slots(m, KEYS[2], KEYS[8], #leave)
 emit(KEYS[6], m, now, done and 'completed' or 'failed', told)
 count_ended(KEYS[7], m, now, #told)
 return { all_ok and 'ok' or statuses, evicted, with_subkeys(KEYS[5], evicted) }

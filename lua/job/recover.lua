@@ -11,7 +11,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
 -- COST    O(batch log N): two calls a job, about thirteen a batch
--- USES    fence lanes retain subkeys emit metrics
+-- USES    fence lanes limits slots retain subkeys emit metrics
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -64,6 +64,7 @@ if #ends > 0 then
   retain(KEYS[6], KEYS[7], ARGV[5], ARGV[6], now, evicted)
 end
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
+free_slots(m, KEYS[2], KEYS[9], #leave)
 emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
 count_ended(KEYS[11], m, now, #failed)
 return { statuses, evicted, with_subkeys(KEYS[8], evicted) }

@@ -8,7 +8,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   retried delayed
 -- COST    O(batch log N): two calls a job, about ten a batch
--- USES    fence held lanes timers emit
+-- USES    fence held lanes timers limits slots emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -53,5 +53,6 @@ for i = 1, count do
 end
 put_timers(timers, KEYS[6], KEYS[7])
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[7])
+free_slots(m, KEYS[2], KEYS[7], #leave)
 emit(KEYS[8], m, now, 'retried', retried, 'delayed', timers.ids)
 return statuses

@@ -3,7 +3,7 @@
 -- KEYS[1] is meta, ARGV[1] the revision of the caller's script set.
 local function fence()
   local m = redis.pcall('HMGET', KEYS[1], 'version', 'min_revision', 'paused', 'event_cap',
-    'event_trim', 'metrics')
+    'event_trim', 'metrics', 'limits')
   if m.err then
     return redis.error_reply('EMQFENCE expected=echomq:2.0.0 found=a meta key of another type')
   end
@@ -13,5 +13,6 @@ local function fence()
   if tonumber(m[2] or '1') > tonumber(ARGV[1]) then
     return redis.error_reply('EMQFENCE expected=revision ' .. ARGV[1] .. ' found=revision ' .. m[2])
   end
-  return { paused = m[3], event_cap = m[4] or '10000', event_trim = m[5] or '~', metrics = m[6] }
+  return { paused = m[3], event_cap = m[4] or '10000', event_trim = m[5] or '~', metrics = m[6],
+    limits = m[7] }
 end

@@ -3,6 +3,7 @@
 --         ghosts
 -- ARGV    revision
 -- RETURNS waiting prioritized active delayed completed failed waiting-children trash paused(0|1)
+--         limited(0|1: a limit is set, or the queue is held)
 -- ERRORS  EMQFENCE
 -- COST    O(1): 11 calls, no write
 -- USES    fence
@@ -19,4 +20,5 @@ return {
   redis.call('ZCARD', KEYS[9]),
   redis.call('SCARD', KEYS[10]),
   m.paused and 1 or 0,
+  m.limits and 1 or 0,
 }

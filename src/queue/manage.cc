@@ -7,6 +7,7 @@
 #include "queue/ask.h"
 #include "queue/bulk.h"
 #include "queue/holders.h"
+#include "queue/limits.h"
 #include "queue/logs.h"
 #include "queue/metrics.h"
 #include "queue/moves.h"
@@ -56,6 +57,33 @@ Result<std::map<unsigned, std::int64_t>> RawQueue::counts_by_priority() {
 Result<std::vector<WorkerInfo>> RawQueue::workers() { return read_holders(*core_); }
 Result<void> RawQueue::pause() { return pause_or_resume(*core_, true); }
 Result<void> RawQueue::resume() { return pause_or_resume(*core_, false); }
+
+Result<void> RawQueue::set_concurrency(unsigned concurrency) {
+  if (auto bad = check_concurrency(concurrency)) return *bad;
+  return limit_concurrency(*core_, concurrency);
+}
+
+Result<void> RawQueue::clear_concurrency() { return limit_concurrency(*core_, 0); }
+
+Result<void> RawQueue::set_rate_limit(const RateLimit& limit) {
+  if (auto bad = check_rate(limit)) return *bad;
+  return limit_rate(*core_, limit);
+}
+
+Result<void> RawQueue::clear_rate_limit() { return limit_rate(*core_, std::nullopt); }
+
+Result<std::int64_t> RawQueue::rate_limit(std::chrono::milliseconds duration) {
+  if (auto bad = check_hold(duration)) return *bad;
+  return hold(*core_, duration);
+}
+
+Result<void> RawQueue::release_rate_limit() {
+  const auto released = hold(*core_, std::chrono::milliseconds(0));
+  if (!released) return released.error();
+  return {};
+}
+
+Result<Limits> RawQueue::limits() { return read_limits(*core_); }
 
 Result<JobResults> RawQueue::promote(const std::vector<std::string>& ids) {
   return reschedule_jobs(*core_, ids, std::chrono::milliseconds(0));

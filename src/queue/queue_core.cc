@@ -94,7 +94,8 @@ Result<Counts> QueueCore::counts() {
                       .completed = at(4),
                       .failed = at(5),
                       .waiting_children = at(6),
-                      .paused = at(8) == 1});
+                      .paused = at(8) == 1,
+                      .limited = at(9) == 1});
         });
   });
 }

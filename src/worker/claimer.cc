@@ -36,7 +36,8 @@ void Claimer::claim(unsigned count) {
 
 void Claimer::send(const std::shared_ptr<Claim>& claim) {
   const auto& client = queue_->client();
-  claim->lease = client->node_lease().next_lease(client->now_ms(), lease_.count());
+  const auto now = client->now_ms();
+  claim->lease = client->node_lease().next_lease(now, lease_.count());
   claim->permit = client->take_crash_permit();
   queue_->claims_on_their_way().insert(claim->lease.token());
   const auto& k = queue_->keys();
@@ -47,11 +48,13 @@ void Claimer::send(const std::shared_ptr<Claim>& claim) {
                                                  .crashed = k.crashed,
                                                  .marker = k.marker,
                                                  .delayed = k.delayed,
-                                                 .ghosts = k.ghosts},
+                                                 .ghosts = k.ghosts,
+                                                 .limiter = k.limiter},
                                                 {.revision = scripts::kRevision,
                                                  .score = claim->lease.score(),
                                                  .count = claim->asked,
-                                                 .take_crashed = claim->permit});
+                                                 .take_crashed = claim->permit,
+                                                 .now = now});
   client->call(std::move(call), queue_->name(), k.meta,
                [self = shared_from_this(), claim](Result<wire::Reply> reply) {
                  self->answered(claim, std::move(reply));
@@ -62,10 +65,10 @@ void Claimer::answered(const std::shared_ptr<Claim>& claim, Result<wire::Reply> 
   auto& tokens = queue_->claims_on_their_way();
   if (const auto it = tokens.find(claim->lease.token()); it != tokens.end()) tokens.erase(it);
   if (!reply) return failed(*claim, reply.error());
-  if (reply->items.size() < 5)
+  if (reply->items.size() < 6)
     return failed(*claim, {ErrorCode::protocol, "job/claim answered too little", {}});
 
-  for (std::size_t i = 5; i < reply->items.size(); ++i)
+  for (std::size_t i = 6; i < reply->items.size(); ++i)
     claim->ids.push_back(std::move(reply->items[i].text));
   for (const auto& id : claim->ids) queue_->holds(id, claim->lease.token());
   if (claim->ids.empty()) {
@@ -81,7 +84,8 @@ void Claimer::answered(const std::shared_ptr<Claim>& claim, Result<wire::Reply> 
                    .ready = wire::number_of(reply->items[1]),
                    .due_ms = wire::number_of(reply->items[3]),
                    .anyone_active = oldest_lease != 0 || crashed != 0,
-                   .open = reply->items[0].text == "open"});
+                   .open = reply->items[0].text == "open",
+                   .opens_ms = wire::number_of(reply->items[5])});
   if (crashed > 0 && !claim->permit) queue_->client()->await_crash_permit(permit_hook_);
 }
 

@@ -33,7 +33,8 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
     std::int64_t ready = 0;      // left for others
     std::int64_t due_ms = 0;     // of the next delayed job; 0: none is known
     bool anyone_active = false;  // or waits in the crashed lane
-    bool open = true;            // false: the queue is paused and gives nothing
+    bool open = true;            // false: a gate of the queue is closed after this claim
+    std::int64_t opens_ms = 0;   // when that gate opens by itself; 0: no time opens it
   };
 
   struct Events {

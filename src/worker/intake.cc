@@ -65,6 +65,7 @@ void Intake::step() {
       case Kind::promote: promote(); break;
       case Kind::put_wake: marker_->put_wake(); break;
       case Kind::put_timer: marker_->put_timer(action.due_ms); break;
+      case Kind::put_gate: marker_->put_gate(); break;
       case Kind::drained: return events_.drained();
       case Kind::none: break;
     }
@@ -103,7 +104,7 @@ void Intake::stop() {
 
 void Intake::claimed(const Claimer::Claimed& claimed) {
   life_.claimed(claimed.asked, claimed.taken, claimed.ready, claimed.due_ms, claimed.anyone_active,
-                queue_->client()->now_ms(), claimed.open);
+                queue_->client()->now_ms(), claimed.open, claimed.opens_ms);
   events_.claim_ended();
 }
 
@@ -161,6 +162,7 @@ void Intake::popped(const Result<Marker::Mark>& mark) {
     case Marker::Mark::Kind::none: life_.block_timed_out(); break;
     case Marker::Mark::Kind::wake: life_.woken(); break;
     case Marker::Mark::Kind::timer: life_.became_timekeeper(mark->due_ms); break;
+    case Marker::Mark::Kind::gate: life_.became_gatekeeper(mark->due_ms); break;
   }
   step();
 }

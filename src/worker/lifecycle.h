@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Lifecycle: when a worker claims, blocks, keeps the time, and ends. Pure: events in, actions out.
 //
-// The marker (protocol.md 5.6) holds "0" while something can be claimed and "1" with the time of
-// the next timer. An idle worker blocks on it. Whoever pops "0" claims (the claim puts it back
-// while work remains, which wakes the next one); whoever pops "1" is timekeeper and waits for that
-// time itself. While claims come back full the worker does not block at all: a freed slot claims at
-// once.
+// The marker (protocol.md 5.6) holds "0" while something can be claimed, "1" with the time of the
+// next timer, and "2" with the time at which a closed gate of the queue opens. An idle worker
+// blocks on it. Whoever pops "0" claims (the claim puts it back while work remains, which wakes the
+// next one); whoever pops "1" or "2" waits for that time itself. While claims come back full and
+// leave the queue open the worker does not block at all: a freed slot claims at once.
 //
 // After each event call next() until it answers `none`, and do what it says.
 #pragma once
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 namespace echomq::inline v2 {
@@ -27,6 +28,7 @@ class Lifecycle {
       promote,    // a timer is due: make delayed jobs ready
       put_wake,   // put "0" back: it was popped, and there is no free slot for it
       put_timer,  // put "1" back at `due_ms`: this worker ends
+      put_gate,   // this worker ends, and others must keep the time at which the gate opens
       drained,    // nothing waits, is delayed or active: a worker that stops when empty is done
     };
     Kind kind = Kind::none;
@@ -41,6 +43,7 @@ class Lifecycle {
     if (stopping_) return last_words();
     if (paused_) return hand_over();
     if (drained_) return {Action::Kind::drained, 0, 0};
+    open_gate(now_ms);
     if (timer_ms_ != 0 && now_ms >= timer_ms_ && !promoting_) {
       promoting_ = true;
       return {Action::Kind::promote, 0, 0};
@@ -71,14 +74,17 @@ class Lifecycle {
 
   // A claim came back with `taken` of `asked` jobs. `ready` jobs were left for others; `due_ms` is
   // the next delayed job's time, and `anyone_active` tells of leases, where known (a claim that
-  // came back short). A queue that is not `open` is paused and gives nothing, however much is
-  // ready.
+  // came back short). A queue that is not `open` gives nothing more, however much is ready: it is
+  // paused, held, or at a limit, which opens by itself at `opens_ms` (0: at no time).
   void claimed(unsigned asked, unsigned taken, std::int64_t ready, std::int64_t due_ms,
-               bool anyone_active, std::int64_t now_ms, bool open = true) {
+               bool anyone_active, std::int64_t now_ms, bool open = true,
+               std::int64_t opens_ms = 0) {
     claiming_ = false;
     free_ -= taken;
     hot_ = std::exchange(again_, false) || (open && (asked == taken || ready > 0));
     if (due_ms != 0 && due_ms <= now_ms) keep_time(due_ms);
+    // The claim came a moment too early by its own clock, and the time is marked once only.
+    if (std::exchange(opened_ms_, 0) == opens_ms && opens_ms != 0) gates_.insert(opens_ms);
     if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active &&
         free_ == concurrency_)
       drained_ = true;
@@ -97,6 +103,10 @@ class Lifecycle {
   void became_timekeeper(std::int64_t due_ms) {  // popped "1"
     blocking_ = false;
     keep_time(due_ms);
+  }
+  void became_gatekeeper(std::int64_t opens_ms) {  // popped "2"
+    blocking_ = false;
+    gates_.insert(opens_ms);
   }
   void block_timed_out() {  // nothing popped: look all the same, in case a wake was lost
     blocking_ = false;
@@ -129,7 +139,11 @@ class Lifecycle {
   void stop() { stopping_ = true; }
 
   // When next() should be asked again without an event; 0: no timer.
-  [[nodiscard]] std::int64_t timer_ms() const { return promoting_ ? 0 : timer_ms_; }
+  [[nodiscard]] std::int64_t timer_ms() const {
+    const auto timer = promoting_ ? 0 : timer_ms_;
+    if (gates_.empty() || (timer != 0 && timer < *gates_.begin())) return timer;
+    return *gates_.begin();
+  }
   [[nodiscard]] bool claiming() const { return claiming_; }
   [[nodiscard]] bool blocking() const { return blocking_; }
   [[nodiscard]] bool busy() const { return free_ < concurrency_; }
@@ -146,7 +160,17 @@ class Lifecycle {
   Action hand_over() {
     if (std::exchange(wake_owed_, false)) return {Action::Kind::put_wake, 0, 0};
     if (timer_ms_ != 0) return {Action::Kind::put_timer, 0, std::exchange(timer_ms_, 0)};
+    if (!std::exchange(gates_, {}).empty()) return {Action::Kind::put_gate, 0, 0};
     return {};
+  }
+
+  // As if "0" had been popped: where no slot is free the wake goes to another worker.
+  void open_gate(std::int64_t now_ms) {
+    if (gates_.empty() || now_ms < *gates_.begin()) return;
+    opened_ms_ = *gates_.begin();
+    gates_.erase(gates_.begin());
+    wake_owed_ = true;
+    look_again();
   }
 
   void keep_time(std::int64_t due_ms) {
@@ -167,6 +191,10 @@ class Lifecycle {
   bool stopping_ = false;
   bool drained_ = false;
   std::int64_t timer_ms_ = 0;
+  // When gates open that this worker keeps the time of. Mostly one: a limit that is changed leaves
+  // another, which costs a claim.
+  std::set<std::int64_t> gates_;
+  std::int64_t opened_ms_ = 0;  // the last of them that came; 0: a claim has answered for it
 };
 
 }  // namespace echomq::inline v2

@@ -57,7 +57,8 @@ void Marker::answered(Result<wire::Reply> reply) {
   }
   if (!reply || reply->items.size() != 3) return events_.popped(Mark{});
   if (reply->items[1].text == "0") return events_.popped(Mark{.kind = Mark::Kind::wake});
-  events_.popped(Mark{.kind = Mark::Kind::timer, .due_ms = wire::number_of(reply->items[2])});
+  const auto kind = reply->items[1].text == "2" ? Mark::Kind::gate : Mark::Kind::timer;
+  events_.popped(Mark{.kind = kind, .due_ms = wire::number_of(reply->items[2])});
 }
 
 void Marker::put_wake() { put({"ZADD", queue_->keys().marker, "0", "0"}); }
@@ -65,6 +66,11 @@ void Marker::put_wake() { put({"ZADD", queue_->keys().marker, "0", "0"}); }
 // Never later than what stands there already.
 void Marker::put_timer(std::int64_t due_ms) {
   put({"ZADD", queue_->keys().marker, "LT", std::to_string(due_ms), "1"});
+}
+
+void Marker::put_gate() {
+  put({"HDEL", queue_->keys().limiter, "armed"});
+  put_wake();
 }
 
 void Marker::put(std::initializer_list<std::string_view> command) {

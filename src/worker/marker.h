@@ -25,6 +25,7 @@ class Marker : public std::enable_shared_from_this<Marker> {
       none,  // the wait timed out, or its answer was lost: a mark may have been popped all the same
       wake,  // "0": something can be claimed
       timer,  // "1": the next delayed job is due at `due_ms`
+      gate,   // "2": a gate that is closed opens at `due_ms`
     };
     Kind kind = Kind::none;
     std::int64_t due_ms = 0;
@@ -51,6 +52,8 @@ class Marker : public std::enable_shared_from_this<Marker> {
   void wait();
   void put_wake();
   void put_timer(std::int64_t due_ms);
+  // Nobody keeps the time of the gate: the worker that this wakes learns it from its claim.
+  void put_gate();
   // Nothing that was put back is on its way.
   [[nodiscard]] bool idle() const { return puts_ == 0; }
 

@@ -46,6 +46,21 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
                      " bytes long; the limit is " + std::to_string(kMaxResultBytes),
                  keep_failed);
   }
+  const bool puts_off =
+      outcome.kind() == Outcome::Kind::retry || outcome.kind() == Outcome::Kind::rate_limited;
+  const auto starts = loaded.attempts_started + 1;
+  if (puts_off && options.max_starts != 0 && starts >= options.max_starts)
+    return ended(std::move(job), Settlement::Kind::fail,
+                 "started " + std::to_string(starts) +
+                     " times and put off each time; max_starts is " +
+                     std::to_string(options.max_starts),
+                 keep_failed);
+  if (outcome.kind() == Outcome::Kind::rate_limited) {
+    auto settlement = give_back(std::move(job), /*started=*/true);
+    settlement.hold_ms =
+        std::clamp(*outcome.delay(), std::chrono::milliseconds(1), kMaxLimitTime).count();
+    return settlement;
+  }
   auto reason = cut(outcome.text(), kMaxReasonBytes);
   if (outcome.kind() == Outcome::Kind::retry) {
     auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});

@@ -23,13 +23,15 @@ struct Settlement {
   Kind kind = Kind::complete;
   std::string text{};          // the result, or the reason
   std::int64_t delay_ms = 0;   // retry: how long to wait
+  std::int64_t hold_ms = 0;    // release: how long the queue is held
   unsigned attempts_made = 0;  // to be stored
   unsigned attempts_started = 0;
   Keep keep{};  // complete, fail: the rule of retention
 
   // Settlements that may travel in one call.
   [[nodiscard]] bool travels_with(const Settlement& other) const {
-    return kind == other.kind && keep.count == other.keep.count && keep.age == other.keep.age;
+    return kind == other.kind && hold_ms == other.hold_ms && keep.count == other.keep.count &&
+           keep.age == other.keep.age;
   }
 };
 

@@ -37,8 +37,9 @@ void Settler::pump() {
   }
 }
 
-// The first, and all that may travel with it, in order. Releases come the last claimed one first,
-// and the script begins with the last of its call: each goes in front of the one before.
+// The first, and all that may travel with it, in order. Releases travel in the order of their
+// claims, and the script begins with the last of its call: each goes in front of the one before.
+// (Claims that were found as lost have no order of their own: they come the last one first.)
 Settler::Batch Settler::take() {
   Batch batch;
   std::size_t bytes = 0;
@@ -56,7 +57,11 @@ Settler::Batch Settler::take() {
     }
   }
   backlog_.swap(rest);
-  if (batch.front().kind == Kind::release) std::reverse(batch.begin(), batch.end());
+  if (batch.front().kind == Kind::release) {
+    std::reverse(batch.begin(), batch.end());
+    std::stable_sort(batch.begin(), batch.end(),
+                     [](const auto& a, const auto& b) { return a.job->order < b.job->order; });
+  }
   return batch;
 }
 
@@ -73,7 +78,8 @@ ScriptCall Settler::finish_call(const Batch& batch) const {
                                           .trash = k.trash,
                                           .subkeys = k.subkeys,
                                           .events = k.events,
-                                          .metrics = metrics},
+                                          .metrics = metrics,
+                                          .marker = k.marker},
                                          {.revision = scripts::kRevision,
                                           .now = queue_->client()->now_ms(),
                                           .count = batch.size(),
@@ -124,15 +130,18 @@ ScriptCall Settler::retry_call(const Batch& batch) const {
 
 ScriptCall Settler::release_call(const Batch& batch) const {
   const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobRelease>(
-      {.meta = k.meta,
-       .active = k.active,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .marker = k.marker,
-       .events = k.events},
-      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = batch.size()});
+  auto call = ScriptCall::of<scripts::JobRelease>({.meta = k.meta,
+                                                   .active = k.active,
+                                                   .wait = k.wait,
+                                                   .prioritized = k.prioritized,
+                                                   .crashed = k.crashed,
+                                                   .marker = k.marker,
+                                                   .events = k.events,
+                                                   .limiter = k.limiter},
+                                                  {.revision = scripts::kRevision,
+                                                   .now = queue_->client()->now_ms(),
+                                                   .count = batch.size(),
+                                                   .hold = batch.front().hold_ms});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobRelease::ItemKeys{.job = job_key(queue_->name(), id)});

@@ -17,6 +17,8 @@ std::optional<Error> check(const WorkerOptions& options) {
                       "2,000 milliseconds to a day");
   if (options.max_crashes > 1'000)
     return bad_option("max_crashes", std::to_string(options.max_crashes), "0 to 1,000");
+  if (options.max_starts > kMaxAttempts)
+    return bad_option("max_starts", std::to_string(options.max_starts), "0 to 1,000,000");
   if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000))
     return bad_option("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
   if (options.keep_completed.age.count() < 0 || options.keep_completed.age > kMaxKeepAge)

@@ -16,6 +16,11 @@ std::vector<JobToAdd> plain(const std::vector<std::string>& ids) {
   return jobs;
 }
 
+// By hand, and not by a call: it is what the call finds.
+void set_limits(Scene& scene, const std::string& limits) {
+  scene.q.redis()({"HSET", scene.q.keys.meta, "limits", limits});
+}
+
 void require(const Reply& reply, const std::string& expected) {
   if (statuses(reply) != expected)
     throw std::runtime_error("a scene cannot be set: " + statuses(reply) + ", expected " +
@@ -129,6 +134,29 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/claim", [](Scene& s) { return s.q.claim(100).reply; }},
       {"job/claim", [](Scene& s) { return s.q.claim(0).reply; }},
+      {"job/claim",
+       [](Scene& s) {
+         set_limits(s, "15:2:60000:0");
+         s.q.redis()({"HSET", s.q.keys.limiter, "held", std::to_string(s.q.now - 5), "hold", "5"});
+         return s.q.claim(100).reply;
+       }},
+      {"job/claim",
+       [](Scene& s) {
+         set_limits(s, "0:3:1000:2");
+         return s.q.claim(100).reply;
+       }},
+      {"job/claim",
+       [](Scene& s) {
+         set_limits(s, "0:0:0:0");
+         s.q.redis()({"HSET", s.q.keys.limiter, "held", std::to_string(s.q.now), "hold", "9000"});
+         return s.q.claim(100).reply;
+       }},
+      {"job/claim",
+       [](Scene& s) {
+         set_limits(s, "0:0:0:0");
+         s.q.redis()({"HSET", s.q.keys.limiter, "held", "1", "hold", "5", "armed", "6"});
+         return s.q.claim(2).reply;
+       }},
       {"job/extend",
        [](Scene& s) {
          return s.q.extend({s.run("a1"), {"a2", 0}, s.run("ap")}, kLong);
@@ -153,6 +181,11 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          return s.q.finish({{.run = s.run("a1")}, {.run = s.run("a2")}});
        }},
+      {"job/finish",
+       [](Scene& s) {
+         set_limits(s, "12:0:0:0");  // as many as run
+         return s.q.finish({{.run = s.run("a1")}, {.run = s.run("a2")}});
+       }},
       {"job/retry",
        [](Scene& s) {
          return s.q.retry({{.run = s.run("a1")},
@@ -168,6 +201,7 @@ const std::vector<Exercise>& exercises() {
                              {.run = s.run("ac")},
                              {.run = {"a3", 0}}});
        }},
+      {"job/release", [](Scene& s) { return s.q.release({{.run = s.run("a1")}}, kLong); }},
       {"job/progress",
        [](Scene& s) {
          return s.q.progress({{.run = s.run("a1")}, {.run = {"a2", 0}}});
@@ -279,6 +313,33 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          s.q.pause(true);
          return s.q.pause(false);
+       }},
+      {"queue/limit",
+       [](Scene& s) {
+         return s.q.limit({.concurrency = "5", .max = "10", .duration = "1000", .burst = "2"});
+       }},
+      {"queue/limit",
+       [](Scene& s) {
+         set_limits(s, "5:10:1000:0");
+         s.q.redis()({"HSET", s.q.keys.limiter, "start", "1", "count", "2", "armed", "1001"});
+         return s.q.limit({.concurrency = "0", .max = "0"});
+       }},
+      {"queue/hold", [](Scene& s) { return s.q.hold(kLong); }},
+      {"queue/hold",
+       [](Scene& s) {
+         set_limits(s, "0:0:0:0");
+         s.q.redis()({"HSET", s.q.keys.limiter, "held", std::to_string(s.q.now), "hold", "9000"});
+         return s.q.hold(0);
+       }},
+      {"queue/gate",
+       [](Scene& s) {
+         set_limits(s, "5:10:1000:0");
+         return s.q.gate();
+       }},
+      {"queue/gate",
+       [](Scene& s) {
+         set_limits(s, "0:10:1000:2");
+         return s.q.gate();
        }},
   };
   return all;

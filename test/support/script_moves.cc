@@ -206,4 +206,26 @@ Reply ScriptQueue::metrics(bool completed, std::int64_t from, std::int64_t count
       {.revision = revision, .from = from, .count = count}));
 }
 
+Reply ScriptQueue::limit(const LimitsToSet& limits) {
+  return call(ScriptCall::of<scripts::QueueLimit>(
+      {.meta = keys.meta, .limiter = keys.limiter, .marker = keys.marker},
+      {.revision = revision,
+       .concurrency = limits.concurrency,
+       .max = limits.max,
+       .duration = limits.duration,
+       .burst = limits.burst}));
+}
+
+Reply ScriptQueue::hold(std::int64_t duration) {
+  return call(ScriptCall::of<scripts::QueueHold>(
+      {.meta = keys.meta, .limiter = keys.limiter, .marker = keys.marker},
+      {.revision = revision, .now = now, .duration = duration}));
+}
+
+Reply ScriptQueue::gate() {
+  return call(ScriptCall::of<scripts::QueueGate>(
+      {.meta = keys.meta, .active = keys.active, .limiter = keys.limiter},
+      {.revision = revision, .now = now}));
+}
+
 }  // namespace echomq::test

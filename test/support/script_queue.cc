@@ -153,12 +153,14 @@ Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
                                                           .crashed = keys.crashed,
                                                           .marker = keys.marker,
                                                           .delayed = keys.delayed,
-                                                          .ghosts = keys.ghosts},
+                                                          .ghosts = keys.ghosts,
+                                                          .limiter = keys.limiter},
                                                          {.revision = revision,
                                                           .score = claimed.lease.score(),
                                                           .count = count,
-                                                          .take_crashed = options.take_crashed}));
-  for (std::size_t i = 5; i < claimed.reply.items.size(); ++i)
+                                                          .take_crashed = options.take_crashed,
+                                                          .now = now}));
+  for (std::size_t i = 6; i < claimed.reply.items.size(); ++i)
     claimed.runs.push_back({claimed.reply.items[i].text, claimed.lease.token()});
   return claimed;
 }
@@ -183,7 +185,8 @@ Reply ScriptQueue::finish(const std::vector<Finish>& items) {
        .trash = keys.trash,
        .subkeys = keys.subkeys,
        .events = keys.events,
-       .metrics = first.completed ? keys.metrics_completed : keys.metrics_failed},
+       .metrics = first.completed ? keys.metrics_completed : keys.metrics_failed,
+       .marker = keys.marker},
       {.revision = revision,
        .now = now,
        .count = items.size(),
@@ -231,16 +234,18 @@ Reply ScriptQueue::retry(const std::vector<Retry>& items) {
   return call(out);
 }
 
-Reply ScriptQueue::release(const std::vector<Release>& items) {
+Reply ScriptQueue::release(const std::vector<Release>& items, std::int64_t hold) {
   using Script = scripts::JobRelease;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .marker = keys.marker,
-                                     .events = keys.events},
-                                    {.revision = revision, .now = now, .count = items.size()});
+  auto out = ScriptCall::of<Script>(
+      {.meta = keys.meta,
+       .active = keys.active,
+       .wait = keys.wait,
+       .prioritized = keys.prioritized,
+       .crashed = keys.crashed,
+       .marker = keys.marker,
+       .events = keys.events,
+       .limiter = keys.limiter},
+      {.revision = revision, .now = now, .count = items.size(), .hold = hold});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
     out.put_args(Script::ItemArgs{.id = item.run.id, .token = item.run.token, .ats = item.ats});

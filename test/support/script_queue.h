@@ -63,6 +63,7 @@ struct Claimed {
   [[nodiscard]] std::int64_t crashed_left() const { return reply.items.at(2).integer; }
   [[nodiscard]] std::string due() const { return show(reply.items.at(3)); }
   [[nodiscard]] std::string oldest_lease() const { return show(reply.items.at(4)); }
+  [[nodiscard]] std::int64_t opens() const { return reply.items.at(5).integer; }
 };
 
 struct ClaimOptions {
@@ -92,6 +93,14 @@ struct Retry {
 struct Release {
   JobRun run;
   unsigned ats = 0;  // 0: the job was not started
+};
+
+// What is empty stays as it is.
+struct LimitsToSet {
+  std::string concurrency{};
+  std::string max{};
+  std::string duration = "0";
+  std::string burst = "0";
 };
 
 struct Progress {
@@ -156,7 +165,7 @@ class ScriptQueue {
   Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
   Reply finish(const std::vector<Finish>& items);
   Reply retry(const std::vector<Retry>& items);
-  Reply release(const std::vector<Release>& items);
+  Reply release(const std::vector<Release>& items, std::int64_t hold = 0);
   Reply progress(const std::vector<Progress>& items);
   Reply promote(const std::vector<Seen>& items);
   Reply recover(const std::vector<Seen>& items, unsigned max_crashes = 1);
@@ -178,6 +187,9 @@ class ScriptQueue {
   Reply keep_metrics(std::int64_t minutes);
   // Minutes since 1970.
   Reply metrics(bool completed, std::int64_t from, std::int64_t count);
+  Reply limit(const LimitsToSet& limits);
+  Reply hold(std::int64_t duration);
+  Reply gate();
   Reply emit(const std::string& event, const std::string& payload = {});
   Reply trim(std::uint64_t keep, const Trim& how = {});
 

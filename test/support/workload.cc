@@ -129,7 +129,7 @@ void Workload::move() {
     ids.push_back("custom-" + std::to_string(below(kCustomIds)));
   if (const auto minted = next_minted_ - kFirstMinted; minted > 0)
     ids.push_back(std::to_string(kFirstMinted + below(minted)));
-  switch (below(7)) {
+  switch (below(8)) {
     case 0: {
       std::vector<Delay> items;
       for (const auto& id : ids)
@@ -142,6 +142,13 @@ void Workload::move() {
     case 3: q_.retry_finished(ids, {.reset_attempts = one_in(2)}); return;
     case 4: q_.update(ids.front(), std::to_string(random_())); return;
     case 5: q_.log({{.id = ids.front(), .line = std::to_string(random_())}}, 3); return;
+    case 6: {
+      const auto limit = [this] { return std::to_string(below(6)); };
+      if (one_in(3)) q_.hold(static_cast<std::int64_t>(below(20'000)));
+      if (one_in(3)) q_.limit({.concurrency = limit()});
+      q_.limit({.max = limit(), .duration = "5000", .burst = one_in(2) ? "1" : "0"});
+      return;
+    }
     default: q_.pause(one_in(3)); return;
   }
 }

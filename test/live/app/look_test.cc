@@ -22,9 +22,10 @@ TEST_F(Status, CountsEachState) {
   add_many(2, {.delay = 1h});
   add_many(1, {.priority = 1});
   const auto one = emq({"status", name, "--json"}).json();
-  const json expected{{"queue", name},         {"paused", false}, {"waiting", 3},
-                      {"prioritized", 1},      {"active", 0},     {"delayed", 2},
-                      {"waiting_children", 0}, {"completed", 0},  {"failed", 0}};
+  const json expected{{"queue", name}, {"paused", false},       {"limited", false},
+                      {"waiting", 3},  {"prioritized", 1},      {"active", 0},
+                      {"delayed", 2},  {"waiting_children", 0}, {"completed", 0},
+                      {"failed", 0}};
   EXPECT_EQ(one, (json{{"queues", {expected}}}));
   const auto text = emq({"status", "{" + name + "}"}).out;
   EXPECT_NE(text.find(name), std::string::npos);
@@ -36,6 +37,10 @@ TEST_F(Status, CountsEachState) {
   set_meta("paused", "1");
   EXPECT_EQ(emq({"status", name, "--json"}).json().at("queues").at(0).at("paused"), true);
   EXPECT_NE(emq({"status", name}).out.find(name + " (paused)"), std::string::npos);
+  ASSERT_TRUE(queue.resume());
+  ASSERT_TRUE(queue.set_concurrency(3));
+  EXPECT_EQ(emq({"status", name, "--json"}).json().at("queues").at(0).at("limited"), true);
+  EXPECT_NE(emq({"status", name}).out.find(name + " (limited)"), std::string::npos);
 }
 
 TEST_F(Status, LookingMakesNoQueue) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The verbs that read pages and move jobs: list, logs, workers, retry, promote, remove, pause,
-// resume.
+// resume, limit.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -162,6 +162,56 @@ TEST_F(Verbs, WorkersAndWhatTheyHold) {
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all.at(0).at("jobs").at(0).at("id"), id);
   EXPECT_NE(emq({"workers", name}).out.find(id), std::string::npos);
+}
+
+TEST_F(Verbs, LimitSetsShowsAndEnds) {
+  ASSERT_TRUE(queue.open());
+  const json none{{"queue", name},   {"concurrency", nullptr},
+                  {"rate", nullptr}, {"held_until_ms", nullptr},
+                  {"gate", "open"},  {"opens_ms", nullptr}};
+  EXPECT_EQ(emq({"limit", name, "--json"}).json(), none);
+  const auto set =
+      emq({"limit", name, "--concurrency", "3", "--rate", "600/1m", "--burst", "5", "--json"});
+  EXPECT_EQ(set.code, 0) << set.err;
+  EXPECT_EQ(set.json().at("concurrency"), 3);
+  EXPECT_EQ(set.json().at("rate"), (json{{"max", 600}, {"duration_ms", 60'000}, {"burst", 5}}));
+  const auto limits = queue.limits().value();
+  EXPECT_EQ(limits.concurrency, 3U);
+  EXPECT_EQ(limits.rate, RateLimit::smooth(600, 1min, 5));
+  const auto held = emq({"limit", name, "--hold", "1h"});
+  EXPECT_NE(held.out.find("600 in 1 min, evenly, 5 at once"), std::string::npos) << held.out;
+  EXPECT_NE(held.out.find("closed: held, opens 20"), std::string::npos) << held.out;
+  EXPECT_EQ(
+      emq({"limit", name, "--concurrency", "none", "--rate", "none", "--hold", "none", "--json"})
+          .json(),
+      none);
+  EXPECT_EQ(emq({"limit", "nobody"}).code, 5);
+}
+
+TEST_F(Verbs, LimitRefusesBadInputAndSetsNothing) {
+  ASSERT_TRUE(queue.open());
+  const std::vector<std::vector<std::string>> lines{{"--concurrency", "0"},
+                                                    {"--concurrency", "1000001"},
+                                                    {"--rate", "5"},
+                                                    {"--rate", "0/1s"},
+                                                    {"--rate", "5/0ms"},
+                                                    {"--rate", "5/31d"},
+                                                    {"--burst", "2"},
+                                                    {"--rate", "none", "--burst", "2"},
+                                                    {"--rate", "5/1s", "--burst", "6"},
+                                                    {"--hold", "0ms"},
+                                                    {"--hold", "31d"},
+                                                    {"--concurrency", "-1"}};
+  for (const auto& options : lines) {
+    std::vector<std::string> line{"limit", name, "--concurrency", "7", "--json"};
+    if (options[0] == "--concurrency") line.resize(2), line.emplace_back("--json");
+    line.insert(line.end(), options.begin(), options.end());
+    const auto run = emq(line);
+    EXPECT_EQ(run.code, 2) << run.out;
+    EXPECT_EQ(run.error().at("code"), "invalid_argument");
+    EXPECT_TRUE(run.error().contains("value")) << run.err;
+  }
+  EXPECT_EQ(queue.limits().value().concurrency, std::nullopt);
 }
 
 }  // namespace

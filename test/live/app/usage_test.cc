@@ -21,7 +21,8 @@ TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
       {"up"},          {"add"},          {"work"},       {"status"},     {"job"},    {"id"},
       {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},       {"bench"},  {"list"},
       {"logs"},        {"workers"},      {"retry"},      {"promote"},    {"remove"}, {"pause"},
-      {"resume"},      {"clean"},        {"drain"},      {"obliterate"}, {"metrics"}};
+      {"resume"},      {"clean"},        {"drain"},      {"obliterate"}, {"metrics"},
+      {"limit"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);
   for (auto words : verbs) {

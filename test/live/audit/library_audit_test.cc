@@ -34,6 +34,11 @@ void look_and_move(Queue<>& queue) {
   EXPECT_TRUE(queue.workers().value().empty());
   for (const auto state : {JobState::waiting, JobState::prioritized, JobState::completed})
     EXPECT_TRUE(queue.remove_all(state));
+  ASSERT_TRUE(queue.set_concurrency(100));
+  ASSERT_TRUE(queue.set_rate_limit(RateLimit::window(100, 1s)));
+  ASSERT_TRUE(queue.rate_limit(1h));
+  EXPECT_EQ(queue.limits().value().gate, QueueGate::paused);
+  ASSERT_TRUE(queue.release_rate_limit());
   ASSERT_TRUE(queue.resume());
 }
 
@@ -101,7 +106,9 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
         &scripts::QueuePriorities::script, &scripts::QueuePause::script,
         &scripts::QueueEmit::script,       &scripts::QueueTrim::script,
         &scripts::QueueObliterate::script, &scripts::QueueMetrics::script,
-        &scripts::QueueKeepMetrics::script})
+        &scripts::QueueKeepMetrics::script,
+        &scripts::QueueLimit::script,      &scripts::QueueHold::script,
+        &scripts::QueueGate::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 

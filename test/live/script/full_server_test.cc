@@ -120,7 +120,28 @@ TEST_F(FullServer, ABacklogDrains) {
   for (auto trash = q.peek_trash(); !trash.empty(); trash = q.peek_trash()) q.evict(trash);
   relieve();
   EXPECT_EQ(finished, 200U);
-  EXPECT_EQ(show(q.counts()), "[0 0 0 0 10 0 0 0 0]");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 10 0 0 0 0 0]");
+}
+
+TEST_F(FullServer, KeepsItsLimits) {
+  ScriptQueue q(redis, unique_queue("full"));
+  q.open();
+  std::vector<JobToAdd> jobs;
+  for (int i = 0; i < 20; ++i) jobs.push_back({.id = "j" + std::to_string(i)});
+  q.add(jobs);
+  redis({"DEL", q.keys.marker});
+  fill();
+  EXPECT_EQ(show(q.limit({.concurrency = "9", .max = "2", .duration = "1000"})), "1");
+  EXPECT_EQ(show(q.hold(500)), std::to_string(q.now + 500));
+  EXPECT_EQ(q.claim(5).gate(), "held");
+  EXPECT_EQ(q.score(q.keys.marker, "2"), std::to_string(q.now + 500));
+  q.now += 500;
+  EXPECT_EQ(q.claim(5).runs.size(), 2U);
+  EXPECT_EQ(q.claim(5).gate(), "rate");
+  EXPECT_EQ(q.score(q.keys.marker, "2"), std::to_string(q.now + 1'000));
+  EXPECT_EQ(show(q.limit({.concurrency = "0", .max = "0"})), "1");
+  EXPECT_EQ(q.claim(5).runs.size(), 5U);
+  relieve();
 }
 
 }  // namespace

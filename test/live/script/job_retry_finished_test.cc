@@ -81,7 +81,7 @@ TEST_F(JobRetryFinished, AJobWithoutItsHashIsGone) {
   q.finish({{.run = runs.at(1), .completed = false}});
   redis({"DEL", q.job("a"), q.job("b")});
   EXPECT_EQ(statuses(q.retry_finished({"a", "b"})), "gone gone");
-  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0 0]");
   EXPECT_FALSE(dump().contains(q.job("a")));
 }
 

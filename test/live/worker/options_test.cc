@@ -33,6 +33,7 @@ TEST_F(Options, OutOfRange) {
   expect_refused("concurrency", "10001", {.concurrency = 10'001});
   expect_refused("lease", "1999", {.lease = 1'999ms});
   expect_refused("max_crashes", "1001", {.max_crashes = 1'001});
+  expect_refused("max_starts", "1000001", {.max_starts = 1'000'001});
   expect_refused("keep_completed.age", "-1", {.keep_completed = Keep{1, -1s}});
   expect_refused("keep_failed.age", "-1", {.keep_failed = Keep{1, -1s}});
   expect_refused("keep_completed.age", "3153600001", {.keep_completed = Keep{1, kMaxKeepAge + 1s}});

@@ -140,6 +140,76 @@ TEST_F(Connected, AWakeWhileAClaimIsToldThatTheQueueIsPausedIsNotLost) {
   EXPECT_EQ(wishes(life).front(), ActionKind::claim);
 }
 
+// --- the gates of a queue
+
+TEST_F(Connected, AtAClosedGateItBlocks) {
+  life.claimed(2, 1, /*ready=*/7, 0, true, 0, /*open=*/false, /*opens_ms=*/900);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  EXPECT_EQ(life.timer_ms(), 0) << "whoever pops the mark keeps the time";
+}
+
+TEST_F(Connected, AFullClaimThatClosesTheGateIsNotFollowedByAnother) {
+  life.claimed(2, 2, /*ready=*/7, 0, true, 0, /*open=*/false, /*opens_ms=*/900);
+  life.slot_freed();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+}
+
+TEST_F(Connected, TheGatekeeperClaimsWhenTheGateOpens) {
+  nothing_there();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.became_gatekeeper(900);
+  EXPECT_EQ(wishes(life, 899), std::vector{ActionKind::block});
+  EXPECT_EQ(life.timer_ms(), 900);
+  EXPECT_EQ(wishes(life, 900), std::vector{ActionKind::claim});
+  EXPECT_EQ(life.timer_ms(), 0);
+}
+
+TEST_F(Connected, ABusyGatekeeperWakesAnother) {
+  life.claimed(2, 1, 0, 0, true, 0);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.became_gatekeeper(900);
+  life.look_again();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
+  life.claimed(1, 1, 0, 0, true, 0);
+  EXPECT_EQ(wishes(life, 900), std::vector{ActionKind::put_wake});
+}
+
+TEST_F(Connected, AGateThatIsStillClosedAtItsTimeIsKeptOn) {
+  nothing_there();
+  (void)wishes(life);
+  life.became_gatekeeper(900);
+  EXPECT_EQ(wishes(life, 900), std::vector{ActionKind::claim});
+  life.claimed(2, 0, 7, 0, true, 899, /*open=*/false, /*opens_ms=*/900);
+  EXPECT_EQ(life.timer_ms(), 900) << "nobody else has it";
+  EXPECT_EQ(wishes(life, 901), std::vector{ActionKind::claim});
+  life.claimed(2, 0, 7, 0, true, 901, /*open=*/false, /*opens_ms=*/1'900);
+  EXPECT_EQ(life.timer_ms(), 0) << "the next time is marked";
+}
+
+TEST_F(Connected, TheTimesOfAGateAndOfADelayedJobAreBothKept) {
+  nothing_there();
+  (void)wishes(life);
+  life.became_timekeeper(500);
+  (void)wishes(life, 1);
+  life.became_gatekeeper(700);
+  EXPECT_EQ(life.timer_ms(), 500);
+  EXPECT_EQ(wishes(life, 500), (std::vector{ActionKind::promote, ActionKind::block}));
+  life.promoted(/*more_due=*/false);
+  EXPECT_EQ(life.timer_ms(), 700);
+  life.became_timekeeper(800);
+  EXPECT_EQ(wishes(life, 700), std::vector{ActionKind::claim});
+  EXPECT_EQ(life.timer_ms(), 800);
+}
+
+TEST_F(Connected, AGatekeeperThatIsPausedOrStopsHandsTheGateOver) {
+  nothing_there();
+  (void)wishes(life);
+  life.became_gatekeeper(900);
+  life.pause(true);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_gate});
+  EXPECT_TRUE(wishes(life, 900).empty());
+}
+
 TEST_F(Connected, ARefusedClaimIsNotRepeatedByItself) {
   life.claim_failed();
   EXPECT_EQ(wishes(life), std::vector{ActionKind::block});

@@ -47,6 +47,40 @@ TEST(Settlement, AFailedAttemptIsRetriedWhileAttemptsAreLeft) {
       << "the third was the last";
 }
 
+TEST(Settlement, ARateLimitedRunIsGivenBackAndHoldsTheQueue) {
+  const auto settlement = end(Outcome::rate_limited(milliseconds(1'500)), {.attempts = 1});
+  EXPECT_EQ(settlement.kind, Settlement::Kind::release);
+  EXPECT_EQ(settlement.hold_ms, 1'500);
+  EXPECT_EQ(settlement.attempts_started, 3U);
+  EXPECT_EQ(end(Outcome::rate_limited(milliseconds(-1))).hold_ms, 1) << "never a loop";
+  EXPECT_EQ(end(Outcome::rate_limited(kMaxLimitTime * 2)).hold_ms, kMaxLimitTime.count());
+}
+
+// B44: what spends no attempt would go on for ever.
+TEST(Settlement, B44_AJobIsPutOffUntilItsStartsAreSpent) {
+  WorkerOptions options;
+  for (const auto& outcome :
+       {Outcome::rate_limited(milliseconds(50)), Outcome::retry_in(milliseconds(50))}) {
+    options.max_starts = 3;  // the job was started twice before
+    EXPECT_EQ(settle(job_with({.attempts = 5}), outcome, options, 0.0).kind,
+              Settlement::Kind::fail);
+    options.max_starts = 4;
+    EXPECT_NE(settle(job_with({.attempts = 5}), outcome, options, 0.0).kind,
+              Settlement::Kind::fail);
+  }
+  options.max_starts = 1;
+  EXPECT_EQ(settle(job_with({.attempts = 5}), Outcome::fail("no"), options, 0.0).kind,
+            Settlement::Kind::retry)
+      << "of failures the attempts decide";
+}
+
+TEST(Settlement, HoldsOfDifferentLengthsTravelApart) {
+  const auto limited = end(Outcome::rate_limited(milliseconds(50)));
+  EXPECT_TRUE(limited.travels_with(end(Outcome::rate_limited(milliseconds(50)))));
+  EXPECT_FALSE(limited.travels_with(end(Outcome::rate_limited(milliseconds(60)))));
+  EXPECT_FALSE(limited.travels_with(give_back(job_with({}), /*started=*/false)));
+}
+
 TEST(Settlement, UnrecoverableEndsAtOnce) {
   EXPECT_EQ(end(Outcome::unrecoverable("never"), {.attempts = 9}).kind, Settlement::Kind::fail);
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "queue/limits.h"
+
+#include <array>
+#include <string>
+
+#include "base/bad_option.h"
+#include "echomq_scripts.h"
+#include "queue/ask.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::array kGates{QueueGate::open, QueueGate::paused, QueueGate::held,
+                            QueueGate::concurrency, QueueGate::rate};
+
+bool is_limit_time(std::chrono::milliseconds time) {
+  return time.count() >= 1 && time <= kMaxLimitTime;
+}
+
+// An empty argument leaves its limit as it is.
+Result<void> set_limits(QueueCore& queue, const scripts::QueueLimit::Args& args) {
+  const auto& k = queue.keys();
+  const auto reply =
+      ask(queue, ScriptCall::of<scripts::QueueLimit>(
+                     {.meta = k.meta, .limiter = k.limiter, .marker = k.marker}, args));
+  if (!reply) return reply.error();
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(QueueGate gate) noexcept {
+  switch (gate) {
+    case QueueGate::open: return "open";
+    case QueueGate::paused: return "paused";
+    case QueueGate::held: return "held";
+    case QueueGate::concurrency: return "concurrency";
+    case QueueGate::rate: return "rate";
+  }
+  return "";
+}
+
+std::optional<Error> check_concurrency(unsigned concurrency) {
+  if (concurrency >= 1 && concurrency <= kMaxQueueConcurrency) return std::nullopt;
+  return bad_option("concurrency", std::to_string(concurrency), "1 to 1,000,000");
+}
+
+std::optional<Error> check_rate(const RateLimit& rate) {
+  if (rate.max < 1 || rate.max > kMaxRate)
+    return bad_option("max", std::to_string(rate.max), "1 to 1,000,000");
+  if (!is_limit_time(rate.duration))
+    return bad_option("duration", std::to_string(rate.duration.count()),
+                      "1 millisecond to 30 days");
+  if (rate.burst > rate.max)
+    return bad_option("burst", std::to_string(rate.burst),
+                      "0 (a window) to max, which is " + std::to_string(rate.max));
+  return std::nullopt;
+}
+
+std::optional<Error> check_hold(std::chrono::milliseconds duration) {
+  if (is_limit_time(duration)) return std::nullopt;
+  return bad_option("duration", std::to_string(duration.count()), "1 millisecond to 30 days");
+}
+
+Result<void> limit_concurrency(QueueCore& queue, unsigned concurrency) {
+  return set_limits(queue, {.revision = scripts::kRevision,
+                            .concurrency = concurrency,
+                            .max = "",
+                            .duration = "",
+                            .burst = ""});
+}
+
+Result<void> limit_rate(QueueCore& queue, const std::optional<RateLimit>& rate) {
+  const auto set = rate.value_or(RateLimit{0, std::chrono::milliseconds(0), 0});
+  return set_limits(queue, {.revision = scripts::kRevision,
+                            .concurrency = "",
+                            .max = set.max,
+                            .duration = set.duration.count(),
+                            .burst = set.burst});
+}
+
+Result<std::int64_t> hold(QueueCore& queue, std::chrono::milliseconds duration) {
+  const auto& k = queue.keys();
+  const auto reply = ask(queue, ScriptCall::of<scripts::QueueHold>(
+                                    {.meta = k.meta, .limiter = k.limiter, .marker = k.marker},
+                                    {.revision = scripts::kRevision,
+                                     .now = queue.client()->now_ms(),
+                                     .duration = duration.count()}));
+  if (!reply) return reply.error();
+  return wire::number_of(*reply);
+}
+
+Result<Limits> read_limits(QueueCore& queue) {
+  const auto& k = queue.keys();
+  const auto reply =
+      ask(queue, ScriptCall::of<scripts::QueueGate>(
+                     {.meta = k.meta, .active = k.active, .limiter = k.limiter},
+                     {.revision = scripts::kRevision, .now = queue.client()->now_ms()}));
+  if (!reply) return reply.error();
+  if (reply->items.size() < 7)
+    return Error{ErrorCode::protocol, "queue/gate answered too little", {}};
+  const auto at = [&reply](std::size_t i) { return wire::number_of(reply->items[i]); };
+  Limits limits;
+  for (const auto gate : kGates)
+    if (reply->items[0].text == name(gate)) limits.gate = gate;
+  limits.opens_ms = at(1);
+  if (at(2) > 0) limits.concurrency = static_cast<unsigned>(at(2));
+  if (at(3) > 0)
+    limits.rate = RateLimit{static_cast<unsigned>(at(3)), std::chrono::milliseconds(at(4)),
+                            static_cast<unsigned>(at(5))};
+  limits.held_until_ms = at(6);
+  return limits;
+}
+
+}  // namespace echomq::inline v2
