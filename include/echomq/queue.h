@@ -309,9 +309,9 @@ class Queue {
     return raw_.drain(what, options);
   }
   // Removes all jobs, finished ones too, and everything that belongs to the queue. What is left is
-  // an empty queue with its settings, or nothing (ObliterateOptions::all). The queue is paused
-  // first, so that no more jobs begin; when the call is interrupted it stays so, and another call
-  // goes on where this one ended. Answers how many jobs were removed.
+  // an empty queue with its settings, not paused, or nothing (ObliterateOptions::all). The queue is
+  // paused first, so that no more jobs begin; when the call is interrupted it stays so, and another
+  // call goes on where this one ended. Answers how many jobs were removed.
   // Errors: wrong_state (jobs run, the field "value" says how many, and the queue is as it was; or
   // they are added faster than they are removed); not_found (no such queue), and as for reading.
   Result<BulkReport> obliterate(const ObliterateOptions& options = {}) {

@@ -16,6 +16,7 @@ Workload::Workload(ScriptQueue& queue, std::uint32_t seed) : q_(queue), random_(
   q_.keep_completed = {.count = 15, .age_ms = 300'000};
   q_.keep_failed = {.count = 10};
   q_.open();
+  q_.keep_metrics(3);
 }
 
 void Workload::run(int steps) {
@@ -138,7 +139,18 @@ void Workload::move() {
       return;
     }
     case 1: q_.prioritize(ids, static_cast<unsigned>(below(5))); return;
-    case 2: q_.remove(ids); return;
+    case 2: {
+      if (one_in(2)) {
+        q_.remove(ids);
+        return;
+      }
+      // As a clean does, or an obliteration of what runs.
+      const std::vector<std::string> states{"waiting", "delayed", "active", "completed", "failed"};
+      const auto age = static_cast<std::int64_t>(below(60'000));
+      q_.remove(ids,
+                {.state = states[below(states.size())], .before = std::to_string(q_.now - age)});
+      return;
+    }
     case 3: q_.retry_finished(ids, {.reset_attempts = one_in(2)}); return;
     case 4: q_.update(ids.front(), std::to_string(random_())); return;
     case 5: q_.log({{.id = ids.front(), .line = std::to_string(random_())}}, 3); return;
