@@ -100,7 +100,9 @@ TEST_F(ExampleTest, Manage) {
                "ended 5");
 }
 
-TEST_F(ExampleTest, Limits) { expect_twice("limits", "held once, never more than 2 at a time: yes"); }
+TEST_F(ExampleTest, Limits) {
+  expect_twice("limits", "held once, never more than 2 at a time: yes");
+}
 
 TEST_F(ExampleTest, AsyncAdd) {
   expect_twice("async_add", "1000 added by callback, 10 by future, 1010 worked");

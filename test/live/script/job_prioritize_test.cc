@@ -93,7 +93,7 @@ TEST_F(JobPrioritize, DeepInTheLineByItsPlace) {
   }
   expect_unchanged("moved", [&] { return q.prioritize({"j750"}, 1); });
   EXPECT_EQ(statuses(q.prioritize({"j750"}, 1, 700)), "ok");
-  EXPECT_EQ(show(q.counts()), "[1499 1 0 0 0 0 0 0 0]");
+  EXPECT_EQ(show(q.counts()), "[1499 1 0 0 0 0 0 0 0 0]");
 }
 
 TEST_F(JobPrioritize, OnAPausedQueueWakesNobody) {

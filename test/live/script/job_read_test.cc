@@ -35,7 +35,7 @@ TEST_F(JobRead, TellsEachStateWithItsScoreAndTheCounts) {
   EXPECT_EQ(state("broke"), "failed 1800000000000");
   EXPECT_EQ(state("parent"), "waiting-children 5");
   EXPECT_EQ(state("never"), "none");
-  EXPECT_EQ(show(q.counts()), "[1 1 1 1 1 1 1 0 0]");
+  EXPECT_EQ(show(q.counts()), "[1 1 1 1 1 1 1 0 0 0]");
 }
 
 TEST_F(JobRead, GivesTheFieldsOfTheHash) {
@@ -48,7 +48,7 @@ TEST_F(JobRead, AJobInTrashIsNotThere) {
   q.add({{.id = "a"}});
   q.finish({{.run = q.claim(1).runs.at(0)}});
   EXPECT_EQ(state("a"), "none");
-  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 1 0]");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 1 0 0]");
 }
 
 TEST_F(JobRead, WritesNothing) {
@@ -65,7 +65,7 @@ TEST_F(JobRead, CountsCrashedAsWaitingAndTellsThePause) {
   q.now += 60'000;
   q.recover(q.peek_expired());
   redis({"HSET", q.keys.meta, "paused", "1"});
-  EXPECT_EQ(show(q.counts()), "[2 0 0 0 0 0 0 0 1]");
+  EXPECT_EQ(show(q.counts()), "[2 0 0 0 0 0 0 0 1 0]");
   EXPECT_EQ(state("a"), "waiting 0");
 }
 

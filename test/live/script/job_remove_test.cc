@@ -35,7 +35,7 @@ TEST_F(JobRemove, TakesAJobOutOfEachState) {
   q.add({{.id = "waits"}, {.id = "placed", .priority = 2}, {.id = "later", .delay = 5'000}});
   EXPECT_EQ(statuses(q.remove({"done", "broken", "died", "waits", "placed", "later"})),
             "ok ok ok ok ok ok");
-  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0 0]");
   EXPECT_EQ(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})),
             "[[6-0 [at 1800000010000 removed done broken died waits placed later]]]");
   for (const auto& [key, content] : dump())
