@@ -48,6 +48,7 @@ class Bulk {
     const auto counts = queue_.counts();
     if (!counts) return counts.error();
     candidates_ = counted(*counts, state_);
+    began_ms_ = queue_.client()->now_ms();
     if (before_ms_ && is_finished(state_)) {
       const auto older = count_older();
       if (!older) return older.error();
@@ -160,8 +161,10 @@ class Bulk {
       const auto added = ask_plainly(queue_, std::move(commands));
       if (!added) return added.error();
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        which[i] = to_number<std::int64_t>((*added)[i].text) <= *before_ms_;
-        if (!which[i]) --candidates_;
+        const auto at = to_number<std::int64_t>((*added)[i].text);
+        which[i] = at <= *before_ms_;
+        // One that was added since was not among those that were counted.
+        if (!which[i] && at <= began_ms_) --candidates_;
       }
     }
     auto most = left();
@@ -201,6 +204,7 @@ class Bulk {
   const BulkOptions& options_;
   Move move_;
   std::optional<std::int64_t> before_ms_;
+  std::int64_t began_ms_ = 0;
   std::int64_t candidates_ = 0;
   BulkReport report_;
 };

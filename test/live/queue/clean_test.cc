@@ -128,6 +128,26 @@ TEST_F(Clean, OfDelayedAndPrioritizedOnesByTheirAdd) {
   EXPECT_EQ(counts().prioritized, 1);
 }
 
+// Young ones that come in front of the old ones meanwhile do not make it end before it has seen
+// those.
+TEST_F(Clean, SeesTheOldOnesThoughYoungOnesComeInFrontOfThem) {
+  const auto old = add_many(600);
+  age_add(old, 2 * kHour);
+  std::this_thread::sleep_for(20ms);
+  bool first = true;
+  const auto report = queue
+                          .clean(JobState::waiting, 1h,
+                                 {.on_progress =
+                                      [&](const BulkProgress&) {
+                                        if (first) add_many(1'000, {.lifo = true});
+                                        first = false;
+                                        return true;
+                                      }})
+                          .value();
+  EXPECT_EQ(report.done, 600);
+  EXPECT_EQ(counts().waiting, 1'000);
+}
+
 TEST_F(Clean, GoesAtMostToTheLimitTheOldestFirst) {
   const auto ids = add_many(600);
   work_off();
