@@ -104,9 +104,7 @@ class Mapped {
   Mapped& operator=(const Mapped&) = delete;
 
   [[nodiscard]] bool failed() const { return data_ == MAP_FAILED; }
-  [[nodiscard]] std::string_view bytes() const {
-    return {static_cast<const char*>(data_), size_};
-  }
+  [[nodiscard]] std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
 
  private:
   void* data_ = nullptr;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The end of a server's append-only file after a crash.
 //
-// What a script wrote stands there between MULTI and EXEC. A server that dies while it writes leaves
-// a transaction without its EXEC behind. The next one leaves it out, but servers before the fix of
-// August 2026 (valkey-io/valkey #4342) cut the file behind the last whole command instead of before
-// the MULTI. What they write afterwards then joins the torn transaction, and a later start runs both
-// as one: jobs stand in a state twice, or in none.
+// What a script wrote stands there between MULTI and EXEC. A server that dies while it writes
+// leaves a transaction without its EXEC behind. The next one leaves it out, but servers before the
+// fix of August 2026 (valkey-io/valkey #4342) cut the file behind the last whole command instead of
+// before the MULTI. What they write afterwards then joins the torn transaction, and a later start
+// runs both as one: jobs stand in a state twice, or in none.
 //
-// So the transaction is cut off before the server sees it. Anything else that is wrong with the file
-// is left to the server, which refuses to start with it.
+// So the transaction is cut off before the server sees it. Anything else that is wrong with the
+// file is left to the server, which refuses to start with it.
 #pragma once
 
 #include <cstddef>

@@ -350,7 +350,7 @@ class StreamConnection final : public Connection,
   std::vector<Reply> greetings_;
   Handshake hello_;
   std::optional<ServerInfo> greeted_;  // of this one, which is ending what is left of the last
-  bool resp2_ = false;  // this server, or what stands before it, has no HELLO
+  bool resp2_ = false;                 // this server, or what stands before it, has no HELLO
   milliseconds last_heard_{0};
   std::optional<Error> last_problem_;
 };

@@ -71,8 +71,7 @@ std::optional<Error> unfit(const ServerInfo& info, bool allow_eviction) {
   int major = kOldestMajor;
   std::from_chars(info.version.data(), info.version.data() + info.version.size(), major);
   if (major < kOldestMajor) return too_old(info.version);
-  if (!allow_eviction && info.maxmemory_policy != kUnknown &&
-      info.maxmemory_policy != "noeviction")
+  if (!allow_eviction && info.maxmemory_policy != kUnknown && info.maxmemory_policy != "noeviction")
     return Error{
         ErrorCode::config,
         "the server's maxmemory-policy is " + info.maxmemory_policy +

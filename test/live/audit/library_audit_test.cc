@@ -93,22 +93,21 @@ TEST(LibraryAudit, INV2_INV3_ProducersAndWorkersTouchDeclaredKeysOnly) {
   const auto seen = audit(redis, monitor.take(redis));
   for (const auto& violation : seen.violations) ADD_FAILURE() << violation;
   for (const auto* const script :
-       {&scripts::QueueOpen::script,       &scripts::QueueCounts::script,
-        &scripts::NodeLease::script,       &scripts::JobAdd::script,
-        &scripts::JobClaim::script,        &scripts::JobFinish::script,
-        &scripts::JobRetry::script,        &scripts::JobPromote::script,
-        &scripts::JobEvict::script,        &scripts::JobProgress::script,
-        &scripts::JobRead::script,         &scripts::JobReschedule::script,
-        &scripts::JobPrioritize::script,   &scripts::JobRetryFinished::script,
-        &scripts::JobRemove::script,       &scripts::JobUpdate::script,
-        &scripts::JobLog::script,          &scripts::JobReadLogs::script,
-        &scripts::QueuePage::script,       &scripts::QueueLine::script,
-        &scripts::QueuePriorities::script, &scripts::QueuePause::script,
-        &scripts::QueueEmit::script,       &scripts::QueueTrim::script,
-        &scripts::QueueObliterate::script, &scripts::QueueMetrics::script,
-        &scripts::QueueKeepMetrics::script,
-        &scripts::QueueLimit::script,      &scripts::QueueHold::script,
-        &scripts::QueueGate::script})
+       {&scripts::QueueOpen::script,        &scripts::QueueCounts::script,
+        &scripts::NodeLease::script,        &scripts::JobAdd::script,
+        &scripts::JobClaim::script,         &scripts::JobFinish::script,
+        &scripts::JobRetry::script,         &scripts::JobPromote::script,
+        &scripts::JobEvict::script,         &scripts::JobProgress::script,
+        &scripts::JobRead::script,          &scripts::JobReschedule::script,
+        &scripts::JobPrioritize::script,    &scripts::JobRetryFinished::script,
+        &scripts::JobRemove::script,        &scripts::JobUpdate::script,
+        &scripts::JobLog::script,           &scripts::JobReadLogs::script,
+        &scripts::QueuePage::script,        &scripts::QueueLine::script,
+        &scripts::QueuePriorities::script,  &scripts::QueuePause::script,
+        &scripts::QueueEmit::script,        &scripts::QueueTrim::script,
+        &scripts::QueueObliterate::script,  &scripts::QueueMetrics::script,
+        &scripts::QueueKeepMetrics::script, &scripts::QueueLimit::script,
+        &scripts::QueueHold::script,        &scripts::QueueGate::script})
     EXPECT_TRUE(seen.programs.contains(std::string(script->sha1))) << script->name;
 }
 

@@ -408,9 +408,8 @@ TEST_F(EmbeddedServer, WhatACrashHasTornDoesNotComeBack) {
   std::ofstream(dir() + "/appendonlydir/appendonly.aof.1.incr.aof", std::ios::app) << torn;
   {
     auto server = start();
-    EXPECT_EQ(ask(server.url(), {"EVAL",
-                                 "redis.call('SET', 'whole', '1') redis.call('RPUSH', 'line', '1')",
-                                 "0"})
+    EXPECT_EQ(ask(server.url(),
+                  {"EVAL", "redis.call('SET', 'whole', '1') redis.call('RPUSH', 'line', '1')", "0"})
                   ->kind,
               wire::Reply::Kind::null);
   }

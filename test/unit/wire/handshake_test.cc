@@ -113,10 +113,10 @@ TEST(HandshakeResp2, SaysTheSameInSingleCommands) {
   EXPECT_EQ(greeting.bytes.find("HELLO"), std::string::npos);
   EXPECT_TRUE(greeting.bytes.starts_with("*3\r\n$4\r\nAUTH\r\n$6\r\nworker\r\n$6\r\nsecret\r\n"));
   EXPECT_NE(greeting.bytes.find("SETNAME\r\n$2\r\nme"), std::string::npos);
-  const auto server = judge_handshake(greeting,
-                                      {text_reply("OK"), integer_reply(42), text_reply("OK"),
-                                       info("7.0.15"), text_reply("OK")},
-                                      false);
+  const auto server = judge_handshake(
+      greeting,
+      {text_reply("OK"), integer_reply(42), text_reply("OK"), info("7.0.15"), text_reply("OK")},
+      false);
   ASSERT_TRUE(server) << server.error().message();
   EXPECT_EQ(server->client_id, 42);
   EXPECT_EQ(server->version, "7.0.15");
