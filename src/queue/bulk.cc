@@ -302,7 +302,7 @@ Result<BulkReport> drain(QueueCore& queue, const DrainOptions& what, const BulkO
         return options.on_progress({all.done + now.done, all.skipped + now.skipped, total});
       };
     const auto report = remove_any(queue, state, part);
-    if (!report) return report;
+    if (!report) return report.error();
     all.done += report->done;
     all.skipped += report->skipped;
     all.stopped = report->stopped;

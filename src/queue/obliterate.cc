@@ -89,7 +89,8 @@ class Obliteration {
   Error give_up(Error refused, bool was_open) {
     if (!was_open) return refused;
     const auto resumed = set_paused(queue_, false);
-    return resumed ? std::move(refused) : resumed.error();
+    if (!resumed) return resumed.error();
+    return refused;
   }
 
   // An interruption may have come between the end of the queue and that of its entry in the list.

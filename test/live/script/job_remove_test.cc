@@ -80,7 +80,7 @@ TEST_F(JobRemove, OnlyFromTheStateThatIsNamed) {
   EXPECT_EQ(statuses(q.remove(all, {.state = "prioritized"})), "gone gone lock gone ok state gone");
   EXPECT_EQ(statuses(q.remove(all, {.state = "delayed"})), "gone gone lock gone gone ok gone");
   EXPECT_EQ(statuses(q.remove(all, {.state = "active"})), "gone gone ok gone gone gone gone");
-  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0]");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0 0]");
   EXPECT_EQ(statuses(q.finish({{.run = runs.at(2)}})), "gone")
       << "what its worker tells is refused";
   EXPECT_EQ(redis({"EXISTS", q.job("runs")}).integer, 0);

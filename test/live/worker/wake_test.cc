@@ -126,13 +126,15 @@ TEST_F(Wake, ThousandJobsWakeTenIdleWorkersWithinATenthOfASecond) {
   auto own = named(name);
   Queue<> q{own, name};
   ASSERT_TRUE(q.open());
+  auto how = patient();
+  how.keep_completed = Keep::all();
   auto best = 10'000ms;
   std::int64_t added = 0;
   for (int round = 0; round < 5 && best > 100ms; ++round) {
     Gate gate;
     std::vector<std::unique_ptr<Worker>> workers;
     for (unsigned i = 0; i < kWorkers; ++i)
-      workers.push_back(std::make_unique<Worker>(q, patient(), [&](Job<>&) { gate.pass(); }));
+      workers.push_back(std::make_unique<Worker>(q, how, [&](Job<>&) { gate.pass(); }));
     ASSERT_TRUE(eventually([&] { return blocked(name) == kWorkers; }));
     const auto begin = std::chrono::steady_clock::now();
     added += static_cast<std::int64_t>(add_many(1'000).size());
