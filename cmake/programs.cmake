@@ -36,6 +36,7 @@ if(ECHOMQ_BUILD_EXAMPLES)
       continue()
     endif()
     echomq_program(${example} ${file})
+    list(APPEND example_programs ${example}) # the tests run them
     target_link_libraries(${example} PRIVATE nlohmann_json::nlohmann_json Threads::Threads)
     if(example STREQUAL "digest_worker")
       target_link_libraries(${example} PRIVATE OpenSSL::Crypto ZLIB::ZLIB)
