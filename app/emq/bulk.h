@@ -13,6 +13,9 @@
 
 namespace emq {
 
+// What run_bulk() prints with --json, for the help.
+inline constexpr const char* kBulkJson = "{\"done\":N,\"skipped\":N,\"dry_run\":BOOL}";
+
 using OnProgress = std::function<bool(const echomq::BulkProgress&)>;
 
 // Runs the operation with a bar that follows it; then tells how many jobs were `done` ("removed"),

@@ -14,8 +14,6 @@
 namespace emq {
 namespace {
 
-constexpr const char* kJson = "Print {\"done\":N,\"skipped\":N,\"dry_run\":BOOL}";
-
 struct CleanOptions {
   std::string queue;
   std::string state;
@@ -105,7 +103,7 @@ void declare_clean(CLI::App& app, Session& session) {
   verb->add_option("--limit", options->limit, "At most so many")->type_name("N");
   verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many");
   session.declare_server(*verb);
-  session.declare_json(*verb, kJson);
+  session.declare_json(*verb, std::string("Print ") + kBulkJson);
   verb->callback([options, &session] {
     session.run = [options, &session] { return clean(*options, session); };
   });
@@ -122,7 +120,7 @@ void declare_drain(CLI::App& app, Session& session) {
   verb->add_option("--limit", options->limit, "At most so many")->type_name("N");
   verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many");
   session.declare_server(*verb);
-  session.declare_json(*verb, kJson);
+  session.declare_json(*verb, std::string("Print ") + kBulkJson);
   verb->callback([options, &session] {
     session.run = [options, &session] { return drain(*options, session); };
   });
@@ -144,7 +142,7 @@ void declare_obliterate(CLI::App& app, Session& session) {
   verb->add_flag("--force", options->force,
                  "Though jobs run: they are removed under their workers");
   session.declare_server(*verb);
-  session.declare_json(*verb, kJson);
+  session.declare_json(*verb, std::string("Print ") + kBulkJson);
   verb->callback([options, &session] {
     session.run = [options, &session] { return obliterate(*options, session); };
   });

@@ -115,9 +115,8 @@ void declare_move(CLI::App* verb, const std::shared_ptr<MoveOptions>& options, M
   verb->add_option("--limit", options->limit, "With --all: at most so many")->type_name("N");
   verb->add_flag("--dry-run", options->dry_run, "With --all: change nothing, tell how many");
   session.declare_server(*verb);
-  session.declare_json(*verb,
-                       "Print {\"done\":[ID..],\"refused\":[ID..]}, with --all "
-                       "{\"done\":N,\"skipped\":N,\"dry_run\":BOOL}");
+  session.declare_json(
+      *verb, std::string("Print {\"done\":[ID..],\"refused\":[ID..]}, with --all ") + kBulkJson);
   verb->callback([options, move = std::move(move), &session] {
     session.run = [options, move, &session] { return run_move(move, *options, session); };
   });

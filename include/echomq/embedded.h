@@ -7,7 +7,8 @@
 // It is an ordinary valkey-server or redis-server (not linked in: the program must be installed), a
 // child that listens on a unix socket in its own folder and nowhere else, writes an append-only
 // file there and never evicts. What was acknowledged is there again when a server is started in the
-// same folder.
+// same folder; half a transaction that a crash has left in the file is cut off first
+// (docs/limits.md).
 //
 // It lives as long as its owner. A second child, the guardian, watches over it: when the owner is
 // gone, even by SIGKILL, the server gets SIGTERM within a quarter of a second and SIGKILL one

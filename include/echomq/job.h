@@ -14,7 +14,6 @@
 
 #include "echomq/codec.h"
 #include "echomq/export.h"
-#include "echomq/limits.h"
 #include "echomq/options.h"
 #include "echomq/result.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/weak_call.h"
 #include "events/end_search.h"
+#include "job/record.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -15,8 +16,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kWaitPoll{5'000};  // of the reader
 constexpr milliseconds kLookAgain{500};   // after a look that the network refused
 constexpr milliseconds kLastLook{1'000};  // at most, past the end of the time
-
-bool is_end(JobState state) { return state == JobState::completed || state == JobState::failed; }
 
 FinishedJob finished(const JobInfo& job) {
   FinishedJob end;
@@ -95,7 +94,7 @@ void FinishWaits::look(const WaiterPtr& waiter) {
 
 void FinishWaits::looked(const WaiterPtr& waiter, const Look& at, const Result<JobInfo>& job) {
   if (!waiter->done) return;
-  if (job && is_end(job->state)) return answer(waiter, finished(*job));
+  if (job && job::has_ended(job->state)) return answer(waiter, finished(*job));
   if (job) return unfinished(waiter, at);
   if (job.error().code == ErrorCode::not_found) return not_found(waiter, at.last, job.error());
   refused(waiter, at.last, job.error());

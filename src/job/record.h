@@ -13,6 +13,11 @@
 
 namespace echomq::inline v2::job {
 
+// Completed or failed.
+constexpr bool has_ended(JobState state) noexcept {
+  return state == JobState::completed || state == JobState::failed;
+}
+
 // What a worker needs to run a job, in the order in which it asks for it (HMGET).
 inline constexpr std::array<std::string_view, 7> kLoadFields{"name", "data", "opts", "timestamp",
                                                              "atm",  "ats",  "stc"};

@@ -11,6 +11,7 @@
 
 #include "base/bad_option.h"
 #include "base/number.h"
+#include "job/record.h"
 #include "queue/ask.h"
 #include "queue/entries.h"
 #include "queue/moves.h"
@@ -26,10 +27,6 @@ Result<void> check_limit(const BulkOptions& options) {
   if (options.limit < 0)
     return bad_option("limit", std::to_string(options.limit), "0 (all) or more");
   return {};
-}
-
-bool is_finished(JobState state) {
-  return state == JobState::completed || state == JobState::failed;
 }
 
 // One operation on all jobs of a state, or on those of a certain age, and its account.
@@ -49,13 +46,13 @@ class Bulk {
     if (!counts) return counts.error();
     candidates_ = counted(*counts, state_);
     began_ms_ = queue_.client()->now_ms();
-    if (before_ms_ && is_finished(state_)) {
+    if (before_ms_ && job::has_ended(state_)) {
       const auto older = count_older();
       if (!older) return older.error();
       candidates_ = *older;
     }
     // How old a job is that has not ended yet, only a look at each of them tells.
-    if (options_.dry_run && (!before_ms_ || is_finished(state_))) {
+    if (options_.dry_run && (!before_ms_ || job::has_ended(state_))) {
       report_.done = total();
       return report_;
     }
@@ -73,7 +70,7 @@ class Bulk {
     if (!last) return last.error();
     if (last->empty()) return std::nullopt;
     auto end = to_number<std::int64_t>(last->front().score);
-    if (before_ms_ && is_finished(state_)) end = std::min(end, *before_ms_);
+    if (before_ms_ && job::has_ended(state_)) end = std::min(end, *before_ms_);
     SetEntry from;
     while (left() > 0 && !report_.stopped) {
       auto entries = read_set(queue_, set, PageOrder::ascending, from, chunk());
@@ -153,7 +150,7 @@ class Bulk {
   // is too young it is no candidate.
   Result<std::vector<bool>> candidates_of(const Ids& ids) {
     std::vector<bool> which(ids.size(), true);
-    if (before_ms_ && !is_finished(state_)) {
+    if (before_ms_ && !job::has_ended(state_)) {
       std::vector<std::string> commands;
       for (const auto& id : ids)
         wire::append_command(commands.emplace_back(),
@@ -240,7 +237,7 @@ Result<BulkReport> promote_all(QueueCore& queue, const BulkOptions& options) {
 
 Result<BulkReport> retry_all(QueueCore& queue, JobState state, const RetryOptions& how,
                              const BulkOptions& options) {
-  if (!is_finished(state)) return bad_state(state, "completed or failed");
+  if (!job::has_ended(state)) return bad_state(state, "completed or failed");
   const RetryFrom from{.completed = state == JobState::completed,
                        .failed = state == JobState::failed};
   return Bulk(queue, state, options,

@@ -13,6 +13,7 @@
 #include "queue/moves.h"
 #include "queue/obliterate.h"
 #include "queue/pages.h"
+#include "queue/pause.h"
 #include "wire/reply_form.h"
 
 namespace echomq::inline v2 {

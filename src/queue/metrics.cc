@@ -6,6 +6,7 @@
 
 #include "base/bad_option.h"
 #include "echomq_scripts.h"
+#include "job/record.h"
 #include "queue/ask.h"
 #include "wire/reply_form.h"
 
@@ -35,8 +36,7 @@ Result<void> keep_metrics(QueueCore& queue, std::chrono::minutes time) {
 
 Result<Metrics> read_metrics(QueueCore& queue, JobState state, std::int64_t from_ms,
                              std::int64_t to_ms) {
-  if (state != JobState::completed && state != JobState::failed)
-    return bad_option("state", name(state), "completed or failed");
+  if (!job::has_ended(state)) return bad_option("state", name(state), "completed or failed");
   if (from_ms < 0) return bad_option("from_ms", std::to_string(from_ms), "0 or more");
   const auto first = from_ms / kMinuteMs;
   if (to_ms < from_ms || to_ms / kMinuteMs - first >= static_cast<std::int64_t>(kMaxMetricsMinutes))

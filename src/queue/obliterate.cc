@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,7 +13,9 @@
 #include "echomq_scripts.h"
 #include "queue/ask.h"
 #include "queue/bulk.h"
+#include "queue/evict_call.h"
 #include "queue/moves.h"
+#include "queue/pause.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -25,8 +28,6 @@ constexpr std::array kObliterated{
     JobState::prioritized, JobState::active, JobState::waiting};
 // A producer that adds faster than the server deletes would keep this busy for ever.
 constexpr int kRounds = 100;
-// Jobs whose seven keys one call deletes.
-constexpr std::size_t kDeletedAtOnce = 128;
 
 std::int64_t all_jobs(const Counts& counts) {
   std::int64_t sum = 0;
@@ -138,7 +139,7 @@ class Obliteration {
       Ids ids;
       for (const auto& member : reply->items[1].items) {
         ids.push_back(member.text);
-        if (ids.size() < kDeletedAtOnce) continue;
+        if (ids.size() < kEvictedPerCall) continue;
         if (auto problem = act(std::exchange(ids, {}))) return problem;
       }
       if (!ids.empty())
@@ -149,27 +150,10 @@ class Obliteration {
 
   std::optional<Error> empty_trash() {
     return through_members(queue_.keys().trash, [this](const Ids& ids) -> std::optional<Error> {
-      const auto& k = queue_.keys();
-      constexpr int kNoLimit = -1;
-      auto call = ScriptCall::of<scripts::JobEvict>({.meta = k.meta,
-                                                     .trash = k.trash,
-                                                     .completed = k.completed,
-                                                     .failed = k.failed,
-                                                     .subkeys = k.subkeys},
-                                                    {.revision = scripts::kRevision,
-                                                     .now = queue_.client()->now_ms(),
-                                                     .count = ids.size(),
-                                                     .keep_completed = kNoLimit,
-                                                     .age_completed = 0,
-                                                     .keep_failed = kNoLimit,
-                                                     .age_failed = 0});
-      for (const auto& id : ids) {
-        call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_.name(), id)});
-        const SubKeys sub(queue_.name(), id);
-        call.put_keys(sub.as<scripts::JobEvict::MoreKeys>());
-        call.put_args(scripts::JobEvict::ItemArgs{.id = id, .more = true});
-      }
-      const auto reply = ask(queue_, std::move(call));
+      std::vector<Evicted> jobs;
+      for (const auto& id : ids) jobs.push_back({.id = id, .has_subkeys = true});
+      constexpr std::chrono::milliseconds any_age{0};
+      const auto reply = ask(queue_, evict_call(queue_, jobs, any_age, any_age));
       if (!reply) return reply.error();
       return std::nullopt;
     });
@@ -241,17 +225,6 @@ class Obliteration {
 };
 
 }  // namespace
-
-Result<bool> set_paused(QueueCore& queue, bool paused) {
-  const auto& k = queue.keys();
-  const auto reply =
-      ask(queue,
-          ScriptCall::of<scripts::QueuePause>(
-              {.meta = k.meta, .marker = k.marker, .events = k.events},
-              {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .paused = paused}));
-  if (!reply) return reply.error();
-  return wire::number_of(*reply) == 1;
-}
 
 Result<BulkReport> obliterate(QueueCore& queue, const ObliterateOptions& options) {
   return Obliteration(queue, options).run();

@@ -9,9 +9,6 @@
 
 namespace echomq::inline v2 {
 
-// Whether that changed something.
-Result<bool> set_paused(QueueCore& queue, bool paused);
-
 Result<BulkReport> obliterate(QueueCore& queue, const ObliterateOptions& options);
 
 }  // namespace echomq::inline v2

@@ -6,15 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include "echomq_scripts.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
 namespace {
 
-// Counts are kept where jobs end, by the rule that the job or its worker has; here only ages.
-constexpr int kNoCount = -1;
-constexpr std::size_t kJobsPerCall = 128;  // with sub-keys seven keys each
 constexpr std::size_t kWorthACall = 32;
 constexpr std::chrono::milliseconds kMoment{50};  // that fewer wait for more
 
@@ -41,38 +37,18 @@ void Evictor::pump_soon() {
 void Evictor::pump() {
   if (in_flight_ || backlog_.empty()) return;
   std::vector<Evicted> jobs;
-  while (!backlog_.empty() && jobs.size() < kJobsPerCall) {
+  while (!backlog_.empty() && jobs.size() < kEvictedPerCall) {
     jobs.push_back(std::move(backlog_.front()));
     backlog_.pop_front();
   }
-  send(std::move(jobs));
+  send(jobs);
 }
 
-void Evictor::send(std::vector<Evicted> jobs) {
+void Evictor::send(const std::vector<Evicted>& jobs) {
   in_flight_ = true;
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobEvict>({.meta = k.meta,
-                                                 .trash = k.trash,
-                                                 .completed = k.completed,
-                                                 .failed = k.failed,
-                                                 .subkeys = k.subkeys},
-                                                {.revision = scripts::kRevision,
-                                                 .now = queue_->client()->now_ms(),
-                                                 .count = jobs.size(),
-                                                 .keep_completed = kNoCount,
-                                                 .age_completed = age_completed_.count(),
-                                                 .keep_failed = kNoCount,
-                                                 .age_failed = age_failed_.count()});
-  for (const auto& job : jobs) {
-    call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue_->name(), job.id)});
-    if (job.has_subkeys) {
-      const SubKeys sub(queue_->name(), job.id);
-      call.put_keys(sub.as<scripts::JobEvict::MoreKeys>());
-    }
-    call.put_args(scripts::JobEvict::ItemArgs{.id = job.id, .more = job.has_subkeys});
-  }
   // No answer, no harm: the ids are still in trash, and the next sweep finds them.
-  queue_->client()->call(std::move(call), queue_->name(), k.meta,
+  queue_->client()->call(evict_call(*queue_, jobs, age_completed_, age_failed_), queue_->name(),
+                         queue_->keys().meta,
                          [self = shared_from_this()](Result<wire::Reply> reply) {
                            self->in_flight_ = false;
                            if (reply) self->push(*reply);
@@ -92,7 +68,7 @@ void Evictor::sweep() {
                               std::vector<std::string> ids;
                               if (reply->items.size() > 1)
                                 for (const auto& id : reply->items[1].items)
-                                  if (ids.size() < kJobsPerCall) ids.push_back(id.text);
+                                  if (ids.size() < kEvictedPerCall) ids.push_back(id.text);
                               if (ids.empty()) return self->send({});
                               self->look_for_subkeys(std::move(ids));
                             });
@@ -112,7 +88,7 @@ void Evictor::look_for_subkeys(std::vector<std::string> ids) {
     std::vector<Evicted> jobs;
     for (std::size_t i = 0; i < ids.size(); ++i)
       jobs.push_back({ids[i], reply->items[i].integer == 1});
-    self->send(std::move(jobs));
+    self->send(jobs);
   });
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "echomq/options.h"
+#include "queue/evict_call.h"
 #include "queue/queue_core.h"
 
 namespace echomq::inline v2 {
@@ -30,14 +31,9 @@ class Evictor : public std::enable_shared_from_this<Evictor> {
   [[nodiscard]] bool idle() const { return !in_flight_ && backlog_.empty(); }
 
  private:
-  struct Evicted {
-    std::string id;
-    bool has_subkeys = false;
-  };
-
   void pump();
   void pump_soon();
-  void send(std::vector<Evicted> jobs);
+  void send(const std::vector<Evicted>& jobs);
   void look_for_subkeys(std::vector<std::string> ids);
 
   std::shared_ptr<QueueCore> queue_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "echomq/limits.h"
 #include "job/encode.h"
 #include "worker/running_job.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "worker/worker_options.h"
-#include "base/bad_option.h"
 
 #include <chrono>
 #include <string>
+
+#include "base/bad_option.h"
 
 namespace echomq::inline v2 {
 
