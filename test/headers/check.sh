@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every public header compiles alone (and twice, and without warnings) in two language modes, once with
-# and once without exceptions and RTTI: g++ leaves them out in the newer mode and clang++ in the older,
-# so that each pair is seen by one of them. Usage: check.sh COMPILER SOURCE_DIR BUILD_DIR.
+# Every public header compiles alone (and twice, and without warnings), and all of them together in each
+# language mode, with and without exceptions and RTTI. Alone they are seen in the older mode, by g++ with
+# exceptions and by clang++ without: what a header forgot to include does not depend on the mode.
+# Usage: check.sh COMPILER SOURCE_DIR BUILD_DIR.
 set -euo pipefail
 compiler=$1 source=$2 build=$3
 command -v "$compiler" >/dev/null || {
@@ -14,27 +15,28 @@ command -v "$compiler" >/dev/null || {
 newest=c++23
 "$compiler" -std=c++23 -fsyntax-only -x c++ /dev/null 2>/dev/null || newest=c++2b
 
-check() { # check HEADER FLAG...
-  local header=$1
+check() { # check "FLAG..." HEADER...
+  local flags=$1
   shift
-  printf '#include "%s"\n#include "%s"\n' "$header" "$header" |
-    "$compiler" "$@" -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Werror -fsyntax-only \
+  # shellcheck disable=SC2086  # flags are words
+  printf '#include "%s"\n' "$@" "$@" |
+    "$compiler" $flags -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Werror -fsyntax-only \
       -I"$source/include" -I"$build/include" -x c++ - || {
-    echo "^ $header with $compiler $*" >&2
+    echo "^ $* with $compiler $flags" >&2
     return 1
   }
 }
 export -f check
 export compiler source build
 
-headers=$(cd "$source/include" && find echomq -name '*.h')
-headers+=' echomq/version.h'
-for header in $headers; do
-  if [[ $compiler == g++ ]]; then
-    echo "$header -std=c++20"
-    echo "$header -std=$newest -fno-exceptions -fno-rtti"
-  else
-    echo "$header -std=c++20 -fno-exceptions -fno-rtti"
-    echo "$header -std=$newest"
-  fi
-done | xargs -P "$(nproc)" -L 1 bash -c 'check "$@"' check
+mapfile -t headers < <(cd "$source/include" && find echomq -name '*.h')
+headers+=(echomq/version.h)
+bare="-fno-exceptions -fno-rtti"
+alone=-std=c++20
+[[ $compiler == g++ ]] || alone+=" $bare"
+{
+  for flags in "-std=c++20" "-std=c++20 $bare" "-std=$newest" "-std=$newest $bare"; do
+    echo "'$flags' ${headers[*]}"
+  done
+  printf "'$alone' %s\n" "${headers[@]}"
+} | xargs -P "$(nproc)" -L 1 bash -c 'check "$@"' check

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every source of the library compiles with -fno-exceptions -fno-rtti (checked without generating code,
-# ten sources at a time, as the build takes them).
+# a dozen sources at a time, as the build takes them).
 # Usage: no_exceptions.sh SOURCE_DIR BUILD_DIR.
 set -euo pipefail
 source=$1 build=$2
@@ -20,4 +20,4 @@ export -f check
 export source build
 # shellcheck disable=SC2016  # the inner shell expands it
 find "$source/src" -name '*.cc' -print0 | sort -z |
-  xargs -0 -P "$(nproc)" -n 10 bash -c 'check "$@"' check
+  xargs -0 -P "$(nproc)" -n 12 bash -c 'check "$@"' check

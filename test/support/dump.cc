@@ -37,6 +37,8 @@ std::string content(RawClient& redis, const std::string& key, const std::string&
   throw std::runtime_error("a key of type " + type + ": " + key);
 }
 
+std::string pattern_of(const std::string& queue) { return "emq:{" + queue + "}:*"; }
+
 Dump dump_pattern(RawClient& redis, const std::string& pattern) {
   Dump all;
   for (const auto& key : texts(redis({"KEYS", pattern}))) {
@@ -49,8 +51,12 @@ Dump dump_pattern(RawClient& redis, const std::string& pattern) {
 
 }  // namespace
 
+std::vector<std::string> keys_of(RawClient& redis, const std::string& queue) {
+  return texts(redis({"KEYS", pattern_of(queue)}));
+}
+
 Dump dump_queue(RawClient& redis, const std::string& queue) {
-  return dump_pattern(redis, "emq:{" + queue + "}:*");
+  return dump_pattern(redis, pattern_of(queue));
 }
 
 Dump dump_reserve(RawClient& redis) { return dump_pattern(redis, "{emq}:*"); }
@@ -58,7 +64,7 @@ Dump dump_reserve(RawClient& redis) { return dump_pattern(redis, "{emq}:*"); }
 Dump dump_all(RawClient& redis) { return dump_pattern(redis, "*"); }
 
 void delete_queue(RawClient& redis, const std::string& queue) {
-  auto words = texts(redis({"KEYS", "emq:{" + queue + "}:*"}));
+  auto words = keys_of(redis, queue);
   if (words.empty()) return;
   words.insert(words.begin(), "UNLINK");
   redis(words);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "support/raw_client.h"
 
@@ -18,6 +19,9 @@ using Dump = std::map<std::string, std::string>;
 Dump dump_queue(RawClient& redis, const std::string& queue);
 Dump dump_reserve(RawClient& redis);
 Dump dump_all(RawClient& redis);
+
+// The names alone of a queue's keys.
+std::vector<std::string> keys_of(RawClient& redis, const std::string& queue);
 
 // Removes all keys of a queue.
 void delete_queue(RawClient& redis, const std::string& queue);

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "support/wanted.h"
 #include "wire/command.h"
 
 namespace echomq::test {

@@ -23,11 +23,8 @@ namespace echomq::test {
 
 using wire::Reply;
 
-// Whether the servers of this run give the library's user its least privilege (see
-// support/server.h); then a RawClient is this user, with its name as the password.
-bool least_privilege_wanted();
-// Whether the environment asks neither for that nor for clusters (support/server.h).
-bool plain_servers_wanted();
+// What a RawClient is where the library's user has its least privilege only (support/server.h),
+// with its name as the password.
 inline constexpr const char* kAdministrator = "administrator";
 
 class RawClient {

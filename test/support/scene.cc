@@ -107,13 +107,13 @@ const JobRun& Scene::run(const std::string& id) const {
 
 void Scene::remove_all() {
   auto& redis = q.redis();
-  for (const auto& [key, content] : dump_queue(redis, q.name())) {
+  for (const auto& key : keys_of(redis, q.name())) {
     const auto kind = parse_key(key)->kind;
-    if (kind == KeyKind::job || kind == KeyKind::sub) redis({"DEL", key});
+    if (kind == KeyKind::job || kind == KeyKind::sub) redis({"UNLINK", key});
   }
   for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
                           q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash})
-    if (redis({"TYPE", key}).text != "string") redis({"DEL", key});
+    if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
   redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
 }
 

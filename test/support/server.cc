@@ -24,6 +24,7 @@
 #include "echomq/acl.h"
 #include "support/deadline.h"
 #include "support/environment.h"
+#include "support/wanted.h"
 #include "wire/append_only.h"
 
 namespace echomq::test {
@@ -57,11 +58,6 @@ unsigned short free_port() {
     if (can_listen(static_cast<unsigned short>(port + kBusOffset), bus)) return port;
   }
   throw std::runtime_error("no free pair of TCP ports for a cluster node");
-}
-
-bool environment_wants(const char* what) {
-  const char* const value = std::getenv(what);
-  return value != nullptr && std::string_view(value) == "1";
 }
 
 // "--user administrator ... --user default ...", for a server that gives the default user no more
@@ -100,15 +96,10 @@ std::vector<std::string> least_privilege() {
 
 }  // namespace
 
-bool least_privilege_wanted() { return environment_wants("ECHOMQ_TEST_ACL"); }
-bool plain_servers_wanted() {
-  return !environment_wants("ECHOMQ_TEST_ACL") && !environment_wants("ECHOMQ_TEST_CLUSTER");
-}
-
 TestServer::TestServer(ServerOptions options)
     : options_(std::move(options)),
       folder_((std::filesystem::temp_directory_path() / "echomq-test-XXXXXX").string()),
-      cluster_(options_.cluster.value_or(environment_wants("ECHOMQ_TEST_CLUSTER"))) {
+      cluster_(options_.cluster.value_or(clusters_wanted())) {
   if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("cannot make " + folder_);
   try {
     if (cluster_) port_ = free_port();

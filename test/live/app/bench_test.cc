@@ -10,6 +10,7 @@
 
 #include "bench/results.h"
 #include "support/emq_run.h"
+#include "support/wanted.h"
 
 namespace echomq::test {
 namespace {
@@ -19,8 +20,7 @@ using namespace std::chrono_literals;
 class BenchVerb : public EmqTest {
  protected:
   void SetUp() override {
-    if (least_privilege_wanted())
-      GTEST_SKIP() << "it empties servers and sets them up, which is an administrator's right";
+    if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
   }
   EmqRun bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"bench", "--quick", "--without-peer"});

@@ -9,12 +9,16 @@
 #include "echomq/embedded.h"
 #include "support/deadline.h"
 #include "support/emq_run.h"
+#include "support/wanted.h"
 
 namespace echomq::test {
 namespace {
 
 class Up : public EmqTest {
  protected:
+  void SetUp() override {
+    if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
+  }
   // `emq up --json` in the folder, and what it printed once the server ran.
   nlohmann::json begin(EmqProcess& up) {
     EXPECT_TRUE(eventually([&up] { return up.out().ends_with("\n"); })) << up.err();

@@ -18,6 +18,7 @@
 #include "support/monitor.h"
 #include "support/scene.h"
 #include "support/server.h"
+#include "support/wanted.h"
 
 namespace echomq::test {
 namespace {
@@ -80,8 +81,8 @@ class Filler {
       : redis_(redis), count_(count), prefix_(std::to_string(count) + ":") {
     make("list", "RPUSH", "");
     make("set", "SADD", "");
-    make("later", "ZADD", "9000000000000000");
-    make("past", "ZADD", "1700000000000");
+    make("later", "ZADD", kLater);
+    make("past", "ZADD", kPast);
   }
 
   // Puts the entries behind what stands in those of the keys that hold states.
@@ -116,6 +117,12 @@ class Filler {
   }
 
  private:
+  static constexpr const char* kLater = "9000000000000000";
+  static constexpr const char* kPast = "1700000000000";
+
+  // All of one length, so that the first ones are the same whatever the count.
+  static std::string entry(std::int64_t i) { return "fill-" + std::to_string(10'000'000 + i); }
+
   void make(const std::string& form, std::string_view command, const std::string& score) {
     constexpr int kChunk = 1'000;
     const auto key = prefix_ + form;
@@ -126,8 +133,7 @@ class Filler {
       wire::append_bulk(bytes, std::string_view(key));
       for (auto i = from; i < from + kChunk; ++i) {
         if (!score.empty()) wire::append_bulk(bytes, std::string_view(score));
-        // All of one length, so that the first ones are the same whatever the count.
-        wire::append_bulk(bytes, std::string_view("fill-" + std::to_string(10'000'000 + i)));
+        wire::append_bulk(bytes, std::string_view(entry(i)));
       }
       redis_.send(bytes);
       ASSERT_FALSE(redis_.receive().is_error()) << key;
@@ -154,7 +160,7 @@ class Filler {
     say("ZADD", key, before);
   }
 
-  // What is not ours stands at either end.
+  // What is not ours stands at either end; what retention took stood at the beginning.
   std::int64_t without_theirs_in_order(const std::string& key) {
     for (const auto& [from, to] : {std::pair("0", "2000"), std::pair("-2000", "-1")}) {
       std::vector<std::string> theirs;
@@ -162,15 +168,24 @@ class Filler {
         if (!entry.starts_with("fill-")) theirs.push_back(entry);
       say("ZREM", key, theirs);
     }
+    const auto missing = count_ - redis_({"ZCARD", key}).integer;
+    if (missing > 0 && missing <= 1'000 &&
+        (key.ends_with(":completed") || key.ends_with(":failed"))) {
+      std::vector<std::string> first;
+      for (std::int64_t i = 0; i < missing; ++i) first.insert(first.end(), {kPast, entry(i)});
+      say("ZADD", key, first);
+    }
     return redis_({"ZCARD", key}).integer;
   }
 
-  // What is not ours was there before, or was put there by one of the commands.
+  // What is not ours was there before, or was put there by one of the commands. Entries that
+  // retention moved there have the names of some that were there.
   std::int64_t without_theirs_in_set(const std::string& key,
                                      const std::vector<std::vector<std::string>>& commands) {
     for (const auto& words : commands)
       if (words.size() > 2 && words[1] == key) in_trash_.insert(words.begin() + 2, words.end());
-    const auto theirs = std::exchange(in_trash_, {});
+    auto theirs = std::exchange(in_trash_, {});
+    std::erase_if(theirs, [](const auto& id) { return id.starts_with("fill-"); });
     say("SREM", key, {theirs.begin(), theirs.end()});
     return redis_({"SCARD", key}).integer;
   }
@@ -195,8 +210,7 @@ TEST(BoundedWork, CommandsInsideAScriptDoNotGrowWithTheQueue) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "what runs inside the server is the same, and seen by the plain run";
 #endif
-  if (!plain_servers_wanted())
-    GTEST_SKIP() << "its server is a plain one always, so the plain run has seen it";
+  if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
   // Not a cluster: its bus would add to the statistics.
   TestServer server({.cluster = false});
   auto redis = server.connect();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "live/example/program.h"
+#include "support/wanted.h"
 
 namespace echomq_test {
 namespace {
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 class DemoTest : public testing::Test {
  protected:
   void SetUp() override {
+    if (!echomq::test::plain_servers_wanted()) GTEST_SKIP() << echomq::test::kServersOfItsOwn;
     std::filesystem::create_directories(temporary());
     std::filesystem::create_directories(input());
   }

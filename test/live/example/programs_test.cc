@@ -6,17 +6,16 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "digest.h"
 #include "echomq/echomq.h"
 #include "live/example/program.h"
+#include "support/wanted.h"
 
 namespace echomq_test {
 namespace {
@@ -27,10 +26,8 @@ using namespace std::chrono_literals;
 class ExampleTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const char* cluster = std::getenv("ECHOMQ_TEST_CLUSTER");
     auto server = echomq::Embedded::start(
-        {.cluster_enabled = cluster != nullptr && std::string_view(cluster) == "1",
-         .temporary = true});
+        {.cluster_enabled = echomq::test::clusters_wanted(), .temporary = true});
     ASSERT_TRUE(server) << server.error().message();
     server_.emplace(*std::move(server));
   }

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/wanted.h"
 #include "wire/command.h"
 #include "wire/resp.h"
 #include "wire/url.h"
@@ -119,7 +120,10 @@ std::string config(const std::string& url, std::string_view name) {
 
 class EmbeddedServer : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(root_.data()), nullptr); }
+  void SetUp() override {
+    if (!test::plain_servers_wanted()) GTEST_SKIP() << test::kServersOfItsOwn;
+    ASSERT_NE(::mkdtemp(root_.data()), nullptr);
+  }
   void TearDown() override {
     for (const auto pid : owners_) {
       ::kill(pid, SIGKILL);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What kind of server a run of the tests wants, by its environment (see support/server.h).
+#pragma once
+
+namespace echomq::test {
+
+bool clusters_wanted();         // ECHOMQ_TEST_CLUSTER=1
+bool least_privilege_wanted();  // ECHOMQ_TEST_ACL=1
+bool plain_servers_wanted();    // neither
+
+// Why a test is left out where others than plain ones are wanted.
+inline constexpr const char* kServersOfItsOwn =
+    "it starts plain servers whatever is wanted, so the plain run has seen it";
+
+}  // namespace echomq::test
