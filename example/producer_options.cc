@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a producer can ask for: attempts and the wait between them, a delay, a priority, an id of
-// its own. Usage: producer_options [URL]; the server of EMQ_URL, or a private one, when no URL is
+// its own, a job that is on the disk. Usage: producer_options [URL]; the server of EMQ_URL, or a private one, when no URL is
 // given.
 #include <algorithm>
 #include <cstdio>
@@ -36,6 +36,11 @@ int main(int argc, char** argv) try {
   if (again || again.error().code != echomq::ErrorCode::duplicate)
     throw std::runtime_error("the second invoice-42 was not refused as a duplicate");
   std::printf("%s\n", again.error().message().c_str());
+
+  // Answered when the job is on the disk, or refused by a server that cannot tell (nothing is added
+  // then). ErrorCode::not_durable: it is in the queue, and was not confirmed in time.
+  const auto safe = orders.add("safe", {.durability = echomq::Durability::fsynced(2s)});
+  std::printf("on the disk: %s\n", safe ? "yes" : safe.error().message().c_str());
 
   // One handler at a time, so that the order can be seen.
   std::vector<std::string> order;

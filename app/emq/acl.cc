@@ -43,6 +43,11 @@ void declare_acl(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_flag("--without-kill", *no_kill,
                  "Without CLIENT KILL: what a lost connection still holds may run late");
+  verb->add_flag("--wait", options->wait, "With WAIT, for emq add --replicas");
+  verb->add_flag("--waitaof", options->waitaof,
+                 "With WAITAOF, for emq add --fsync; only for servers from 7.2 on, which know it");
+  verb->add_flag("--config-get", options->config_get,
+                 "With CONFIG GET, for emq add --fsync on servers before 7.2");
   session.declare_json(*verb, "Print {\"user\",\"line\"}");
   verb->callback([options, no_kill, prefixes, &session] {
     session.run = [options, no_kill, prefixes, &session] {

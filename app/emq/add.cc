@@ -38,6 +38,9 @@ struct AddOptions {
   std::optional<std::string> id;
   std::optional<std::string> keep_completed;
   std::optional<std::string> keep_failed;
+  std::optional<std::string> replicas;
+  bool fsync = false;
+  std::string confirm_timeout = "1s";
 };
 
 echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
@@ -68,6 +71,15 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
     const auto parsed = keep(option, **text);
     if (!parsed) return parsed.error();
     *rule = *parsed;
+  }
+  const auto timeout = duration("--confirm-timeout", typed.confirm_timeout);
+  if (!timeout) return timeout.error();
+  if (typed.replicas) {
+    const auto replicas = whole_number("--replicas", *typed.replicas, 1, 1'000);
+    if (!replicas) return replicas.error();
+    options.durability = echomq::Durability::replicated(static_cast<unsigned>(*replicas), *timeout);
+  } else if (typed.fsync) {
+    options.durability = echomq::Durability::fsynced(*timeout);
   }
   return options;
 }
@@ -249,6 +261,15 @@ void declare_add(CLI::App& app, Session& session) {
       ->type_name("RULE");
   verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs")
       ->type_name("RULE");
+  auto* replicas = verb->add_option("--replicas", typed->replicas,
+                                    "Wait until so many replicas have it. Excludes --fsync")
+                       ->type_name("N");
+  verb->add_flag("--fsync", typed->fsync, "Wait until it is in the append-only file, on the disk")
+      ->excludes(replicas);
+  verb->add_option("--confirm-timeout", typed->confirm_timeout,
+                   "How long to wait for that; past it the job stays, and the exit status is 1")
+      ->type_name("TIME")
+      ->capture_default_str();
   verb->add_flag("--quiet", typed->quiet, "Print no ids");
   from_stdin->excludes(data);
   session.declare_server(*verb);

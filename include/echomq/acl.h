@@ -23,6 +23,11 @@ struct AclOptions {
   // there can run late. The server cannot limit it to one's own connections. Without it a claim
   // that runs late is found and given back by the lease's renewal instead.
   bool client_kill = true;
+  // What Durability needs: WAIT for replicated; for fsynced WAITAOF, which servers before 7.2 do
+  // not know (they refuse the line), or there CONFIG GET.
+  bool wait = false;
+  bool waitaof = false;
+  bool config_get = false;
 };
 
 // "user NAME on resetkeys resetchannels -@all ~... +...", in one line and without a password: add

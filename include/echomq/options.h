@@ -52,6 +52,34 @@ struct Keep {
   static Keep all() { return {-1, std::chrono::seconds{0}}; }
 };
 
+// How safe an added job must be before its add is answered. It is not kept with the job.
+//
+// The add itself is as fast as any other; then one wait confirms all that were added meanwhile, on
+// a connection of its own. What the server cannot do is refused before anything is added: config
+// (it writes no append-only file), unsupported (it has no WAITAOF, Redis 7.2, and appendfsync is
+// not always), denied (see AclOptions). An add that is not confirmed in time answers
+// ErrorCode::not_durable: the job is in the queue, and will be worked.
+struct Durability {
+  enum class Kind {
+    memory,      // the server has it
+    replicated,  // and so have `replicas` of its replicas, in their memory (WAIT)
+    fsynced,     // it is in the append-only file, on the disk (WAITAOF)
+  };
+
+  Kind kind = Kind::memory;
+  unsigned replicas = 0;                     // of replicated: 1..1,000
+  std::chrono::milliseconds timeout{1'000};  // of the wait, 1 ms..10 minutes
+
+  static Durability memory() { return {}; }
+  static Durability replicated(unsigned replicas,
+                               std::chrono::milliseconds timeout = std::chrono::seconds(1)) {
+    return {Kind::replicated, replicas, timeout};
+  }
+  static Durability fsynced(std::chrono::milliseconds timeout = std::chrono::seconds(1)) {
+    return {Kind::fsynced, 0, timeout};
+  }
+};
+
 struct JobOptions {
   unsigned attempts = 1;               // how often it may be tried, 1..1,000,000
   Backoff backoff{};                   // between attempts
@@ -66,6 +94,7 @@ struct JobOptions {
   // still evict it.
   std::optional<Keep> keep_completed{};
   std::optional<Keep> keep_failed{};
+  Durability durability{};  // what its add waits for
 };
 
 }  // namespace echomq::inline v2

@@ -71,6 +71,8 @@ enum class ErrorCode : int {
   not_found = 42,    // no such job
   stale = 43,        // the lease is no longer this worker's: another run owns the job
   wrong_state = 44,  // the job is not in a state that allows the operation
+  not_durable =
+      45,  // added, and not confirmed to be as safe as asked (Durability): it will be worked
 };
 
 // The code's name as it is spelled above, "unknown" for a number outside the list.

@@ -33,6 +33,7 @@ std::string_view name(ErrorCode code) noexcept {
     case ErrorCode::not_found: return "not_found";
     case ErrorCode::stale: return "stale";
     case ErrorCode::wrong_state: return "wrong_state";
+    case ErrorCode::not_durable: return "not_durable";
   }
   return "unknown";
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "echomq/keyspace.h"
 #include "echomq_scripts.h"
@@ -60,7 +61,10 @@ Result<std::string> acl_line(const AclOptions& options) {
     line += " %R~" + prefix + ":*";
   }
   std::set<std::string> commands(kPlainCommands.begin(), kPlainCommands.end());
-  if (options.client_kill) commands.insert("client|kill");
+  for (const auto& [wanted, command] :
+       {std::pair{options.client_kill, "client|kill"}, std::pair{options.wait, "wait"},
+        std::pair{options.waitaof, "waitaof"}, std::pair{options.config_get, "config|get"}})
+    if (wanted) commands.insert(command);
   for (const auto* script : scripts::all()) add_commands_of(script->source, commands);
   for (const auto& command : commands) line += " +" + command;
   return line;

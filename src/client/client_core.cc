@@ -31,7 +31,8 @@ ClientCore::ClientCore(wire::Endpoint endpoint, ClientOptions options,
       options_(std::move(options)),
       tls_(std::move(tls)),
       loop_(std::make_shared<wire::Loop>()),
-      node_(*this) {}
+      node_(*this),
+      durable_(std::make_shared<DurableLane>(*this)) {}
 
 Result<std::shared_ptr<ClientCore>> ClientCore::connect(wire::Endpoint endpoint,
                                                         ClientOptions options) {
@@ -178,12 +179,14 @@ void ClientCore::tick() {
 void ClientCore::close() {
   if (loop_->inside()) {
     closed_ = true;
+    durable_->close();
     if (main_) main_->close();
     return;
   }
   (void)wait_for<bool>([this](Function<void(Result<bool>)> done) {
     if (closed_) return done(true);
     closed_ = true;
+    durable_->close();
     node_.give_back([this, done = std::move(done)]() mutable {
       if (main_) main_->close();
       if (tick_) tick_->cancel();
@@ -199,8 +202,14 @@ ClientCore::~ClientCore() {
   }
   // The last handle went inside a callback: say goodbye and let the loop end after the answer.
   if (tick_) tick_->cancel();
+  durable_->close();
   if (closed_ || !main_) return;
   node_.give_back([loop = loop_, main = main_] { main->close(); });
+}
+
+std::string ClientCore::run_id() const {
+  const std::lock_guard lock(mutex_);
+  return run_id_;
 }
 
 std::string ClientCore::server_version() const {

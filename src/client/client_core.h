@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/function.h"
+#include "client/durable_lane.h"
 #include "client/node_holder.h"
 #include "echomq/client.h"
 #include "echomq/embedded.h"
@@ -84,6 +85,10 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::uint64_t next_flush() { return ++flushes_; }
   // (loop) A further connection to the same server, for commands that block in it.
   std::shared_ptr<wire::Connection> make_lane(const std::string& purpose);
+  // (loop) Where adds wait until they are safe.
+  [[nodiscard]] DurableLane& durable_lane() { return *durable_; }
+  // The server's run; "unknown" where INFO is denied.
+  [[nodiscard]] std::string run_id() const;
   // (loop) This process's node id, and what it allows.
   [[nodiscard]] NodeHolder& node_holder() { return node_; }
   [[nodiscard]] NodeLease& node_lease() { return node_.lease(); }
@@ -135,6 +140,7 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   ServerClock clock_;
   std::atomic<std::int64_t> clock_offset_us_{0};
   NodeHolder node_;
+  std::shared_ptr<DurableLane> durable_;
   std::uint64_t flushes_ = 0;
   std::uint64_t contact_ = 0;
   std::vector<std::weak_ptr<Hook>> reconnect_hooks_;

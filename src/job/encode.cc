@@ -45,6 +45,21 @@ Result<void> check_backoff(const Backoff& backoff) {
   return {};
 }
 
+Result<void> check_durability(const Durability& durability) {
+  constexpr unsigned kMaxReplicas = 1'000;
+  constexpr milliseconds kMaxWait = std::chrono::minutes(10);
+  const bool replicated = durability.kind == Durability::Kind::replicated;
+  if (replicated && (durability.replicas < 1 || durability.replicas > kMaxReplicas))
+    return bad_option("durability.replicas", std::to_string(durability.replicas), "1 to 1000");
+  if (!replicated && durability.replicas != 0)
+    return bad_option("durability.replicas", std::to_string(durability.replicas),
+                      "0 where durability.kind is not replicated; use Durability::replicated");
+  if (durability.timeout < milliseconds(1) || durability.timeout > kMaxWait)
+    return bad_option("durability.timeout", std::to_string(durability.timeout.count()),
+                      "milliseconds, 1 to 600000 (ten minutes)");
+  return {};
+}
+
 Result<void> check(const JobOptions& options) {
   if (options.attempts < 1 || options.attempts > kMaxAttempts)
     return bad_option("attempts", std::to_string(options.attempts),
@@ -67,6 +82,7 @@ Result<void> check(const JobOptions& options) {
   if (auto ok = check_backoff(options.backoff); !ok) return ok;
   if (auto ok = check_keep("keep_completed", options.keep_completed); !ok) return ok;
   if (auto ok = check_keep("keep_failed", options.keep_failed); !ok) return ok;
+  if (auto ok = check_durability(options.durability); !ok) return ok;
   if (!options.id.empty()) return check_job_id(options.id);
   return {};
 }

@@ -28,8 +28,9 @@ inline constexpr std::size_t kMaxBatchBytes = std::size_t{256} << 10;
 struct PendingAdd {
   job::EncodedJob job;
   AddCallback done;
-  bool direct =
-      false;  // a blocking caller waits: answered on the loop, whatever ClientOptions::post says
+  Durability durability{};
+  // A blocking caller waits: answered on the loop, whatever ClientOptions::post says.
+  bool direct = false;
 };
 
 class AddBatcher {

@@ -35,7 +35,7 @@ void RawQueue::async_add(std::string data, const JobOptions& options, AddCallbac
   if (!job) return done(job.error());
   if (!core_->client()->take_buffer(job->bytes()))
     return done(buffer_full(core_->client()->options().buffer_limit));
-  core_->add(*std::move(job), std::move(done));
+  core_->add({*std::move(job), std::move(done), options.durability});
 }
 
 Result<std::string> RawQueue::add(std::string data, const JobOptions& options) {
@@ -79,7 +79,7 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
                       wait->results[i] = std::move(result);
                       if (--wait->missing == 0) wait->all_there.notify_one();
                     },
-                    /*direct=*/true});
+                    jobs[i].options.durability, /*direct=*/true});
     if (adds.size() == kMaxBatchJobs || i + 1 == jobs.size())
       core_->add_all(std::exchange(adds, {}));
   }

@@ -148,9 +148,9 @@ Error QueueCore::look_error(const Error& error) const {
   return protocol::is_absent(error) ? no_such_queue(name_) : error;
 }
 
-void QueueCore::add(job::EncodedJob job, AddCallback done) {
+void QueueCore::add(PendingAdd add) {
   const std::lock_guard lock(incoming_mutex_);
-  incoming_.push_back({std::move(job), std::move(done)});
+  incoming_.push_back(std::move(add));
   if (std::exchange(incoming_posted_, true)) return;
   client_->loop().post([self = shared_from_this()] { self->take_incoming(); });
 }
@@ -169,8 +169,20 @@ void QueueCore::take_incoming() {
     taken.swap(incoming_);
     incoming_posted_ = false;
   }
-  for (auto& add : taken) batcher_.push(std::move(add));
+  for (auto& add : taken) take(std::move(add));
   pump();
+}
+
+// One that is to be confirmed is sent only where the server can do that.
+void QueueCore::take(PendingAdd add) {
+  if (add.durability.kind == Durability::Kind::memory) return batcher_.push(std::move(add));
+  const auto wanted = add.durability;
+  client_->durable_lane().prepare(
+      wanted, [self = shared_from_this(), add = std::move(add)](Result<void> able) mutable {
+        if (!able) return self->answer(add, able.error());
+        self->batcher_.push(std::move(add));
+        self->pump();
+      });
 }
 
 // Sends what the batcher has ready, once the queue is open and the node id is held.
@@ -289,7 +301,11 @@ void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, millis
     for (std::size_t i = 0; i < flush->adds.size(); ++i) {
       auto& add = flush->adds[i];
       const auto& id = add.job.id.empty() ? flush->minted[i] : add.job.id;
-      answer(add, add_result(wire::status_of(*reply, i, none), id));
+      auto result = add_result(wire::status_of(*reply, i, none), id);
+      if (result && add.durability.kind != Durability::Kind::memory)
+        confirm(add, id);
+      else
+        answer(add, std::move(result));
     }
   }
   batcher_.done(flush->lane);
@@ -314,6 +330,20 @@ Result<std::string> QueueCore::add_result(const std::string& status, const std::
 
 void QueueCore::refuse(std::vector<PendingAdd>& adds, const Error& why) {
   for (auto& add : adds) answer(add, why);
+}
+
+void QueueCore::confirm(PendingAdd& add, const std::string& id) {
+  const auto wanted = add.durability;
+  client_->durable_lane().confirm(
+      wanted, client_->run_id(), name_,
+      [self = shared_from_this(), add = std::move(add), id](Result<void> confirmed) mutable {
+        if (confirmed) return self->answer(add, id);
+        auto error = confirmed.error();
+        error.detail = "job " + id + " is in queue \"" + self->name_ +
+                       "\", and not confirmed: " + error.detail;
+        error.fields = {{"queue", self->name_}, {"value", id}};
+        self->answer(add, std::move(error));
+      });
 }
 
 void QueueCore::answer(PendingAdd& add, Result<std::string> result) const {

@@ -42,7 +42,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   Result<void> open();
   Result<Counts> counts();
   Result<JobInfo> job(std::string_view id);
-  void add(job::EncodedJob job, AddCallback done);
+  void add(PendingAdd add);
   void add_all(std::vector<PendingAdd> adds);
 
   // (loop) Opens the queue, once; later calls are answered at once.
@@ -73,6 +73,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
  private:
   void open_until(std::chrono::milliseconds deadline);
   void take_incoming();
+  void take(PendingAdd add);
   void pump();
   void prepared(const Result<void>& result);
   void send(const std::shared_ptr<AddBatcher::Flush>& flush, std::chrono::milliseconds deadline,
@@ -82,6 +83,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void answered(const std::shared_ptr<AddBatcher::Flush>& flush, std::chrono::milliseconds deadline,
                 bool reopened, Result<wire::Reply> reply);
   void refuse(std::vector<PendingAdd>& adds, const Error& why);
+  void confirm(PendingAdd& add, const std::string& id);
   void answer(PendingAdd& add, Result<std::string> result) const;
   [[nodiscard]] Result<std::string> add_result(const std::string& status,
                                                const std::string& id) const;

@@ -57,7 +57,7 @@ unsigned short free_port() {
     if (!can_listen(0, port) || port > 65'535 - kBusOffset) continue;
     if (can_listen(static_cast<unsigned short>(port + kBusOffset), bus)) return port;
   }
-  throw std::runtime_error("no free pair of TCP ports for a cluster node");
+  throw std::runtime_error("no free pair of TCP ports");
 }
 
 // "--user administrator ... --user default ...", for a server that gives the default user no more
@@ -68,6 +68,7 @@ std::vector<std::string> least_privilege() {
       "--user", "default",      "nopass"};
   AclOptions options;
   options.user = "default";
+  options.wait = options.config_get = true;  // for the adds that are confirmed
   std::istringstream line(acl_line(options).value());
   std::string word;
   line >> word >> word;  // "user default"
@@ -128,6 +129,15 @@ void TestServer::start() {
   await_ready();
 }
 
+unsigned short TestServer::open_port() {
+  if (port_ != 0) return port_;
+  const auto port = free_port();
+  auto redis = connect();
+  const auto reply = redis({"CONFIG", "SET", "bind", "127.0.0.1", "port", std::to_string(port)});
+  if (reply.is_error()) throw std::runtime_error("cannot open a port: " + reply.text);
+  return port_ = port;
+}
+
 void TestServer::launch() {
   std::vector<std::string> words{"server",
                                  "--port",
@@ -150,9 +160,10 @@ void TestServer::launch() {
                                  "noeviction",
                                  "--daemonize",
                                  "no"};
+  if (port_ != 0)
+    for (const char* const word : {"--bind", "127.0.0.1"}) words.emplace_back(word);
   if (cluster_)
-    for (const char* const word : {"--bind", "127.0.0.1", "--cluster-enabled", "yes"})
-      words.emplace_back(word);
+    for (const char* const word : {"--cluster-enabled", "yes"}) words.emplace_back(word);
   if (least_privilege_wanted())
     for (auto& word : least_privilege()) words.push_back(std::move(word));
   words.insert(words.end(), options_.extra.begin(), options_.extra.end());

@@ -46,8 +46,10 @@ class TestServer {
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] ::pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] bool cluster() const noexcept { return cluster_; }
-  // The TCP port of a cluster node, otherwise 0.
+  // The TCP port of a cluster node, or the one that was opened; otherwise 0.
   [[nodiscard]] unsigned short port() const noexcept { return port_; }
+  // Listens on a free port of the loopback address too, which replicas need; answers it.
+  unsigned short open_port();
   [[nodiscard]] RawClient connect() const { return RawClient(socket_path()); }
 
   // SIGKILL; returns when the process is gone. start() brings it back on the same folder.

@@ -55,8 +55,23 @@ TEST_F(EmqAdd, OptionsReachTheJob) {
   EXPECT_TRUE(info(first_line(emq({"add", name, "n", "x", "--lifo"}))).options.lifo);
 }
 
+TEST_F(EmqAdd, WhatIsNotConfirmedIsToldApartFromWhatIsNotAdded) {
+  ASSERT_TRUE(queue.open());
+  const auto without_file = emq({"add", name, "n", "x", "--fsync"});
+  EXPECT_EQ(without_file.code, 1) << without_file.err;
+  EXPECT_NE(without_file.err.find("config: "), std::string::npos) << without_file.err;
+  EXPECT_EQ(counts().waiting, 0);
+  const auto alone = emq({"add", name, "n", "x", "--replicas", "1", "--confirm-timeout", "50ms"});
+  EXPECT_EQ(alone.code, 1) << alone.err;
+  EXPECT_NE(alone.err.find("not_durable: "), std::string::npos) << alone.err;
+  EXPECT_EQ(counts().waiting, 1);
+}
+
 TEST_F(EmqAdd, BadValuesAreNamedAndNothingIsWritten) {
   const std::vector<std::vector<std::string>> options{{"--delay", "-5s"},
+                                                      {"--replicas", "0"},
+                                                      {"--replicas", "1001"},
+                                                      {"--confirm-timeout", "soon"},
                                                       {"--delay", "5 s"},
                                                       {"--delay", "5y"},
                                                       {"--delay", "99999d"},

@@ -10,6 +10,7 @@ namespace echomq {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr std::size_t kLimit = 1'000;
@@ -46,6 +47,14 @@ TEST(EncodeJob, RefusesEachBadOptionByName) {
   EXPECT_EQ(refused({.keep_completed = Keep{1, kMaxKeepAge + seconds(1)}}), "keep_completed.age");
   EXPECT_EQ(refused({.keep_failed = Keep{1, seconds::max()}}), "keep_failed.age");
   EXPECT_EQ(refused({.id = "stalled"}), "invalid_name");
+  const auto durability = [](const Durability& wanted) { return refused({.durability = wanted}); };
+  EXPECT_EQ(durability(Durability::replicated(0)), "durability.replicas");
+  EXPECT_EQ(durability(Durability::replicated(1'000)), "ok");
+  EXPECT_EQ(durability(Durability::replicated(1'001)), "durability.replicas");
+  EXPECT_EQ(durability({Durability::Kind::fsynced, 1}), "durability.replicas");
+  EXPECT_EQ(durability(Durability::fsynced(milliseconds(0))), "durability.timeout");
+  EXPECT_EQ(durability(Durability::fsynced(minutes(10))), "ok");
+  EXPECT_EQ(durability(Durability::fsynced(minutes(10) + milliseconds(1))), "durability.timeout");
 }
 
 TEST(EncodeJob, ErrorsNameTheValueAndWhatWasExpected) {

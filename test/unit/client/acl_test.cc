@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The user line says what a client needs, and no more.
+#include "echomq/acl.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace echomq {
+namespace {
+
+// Whether the line has this word.
+bool grants(const AclOptions& options, const std::string& word) {
+  return (acl_line(options).value() + " ").find(" " + word + " ") != std::string::npos;
+}
+
+TEST(AclLine, GrantsKeysOfTheQueuesThatAreNamed) {
+  EXPECT_TRUE(grants({}, "~emq:{*}:*"));
+  EXPECT_FALSE(grants({.queues = {"mail"}}, "~emq:{*}:*"));
+  EXPECT_TRUE(grants({.queues = {"mail", "{orders}"}}, "~emq:{mail}:*"));
+  EXPECT_TRUE(grants({.queues = {"mail", "{orders}"}}, "~emq:{orders}:*"));
+  EXPECT_TRUE(grants({.v1_prefixes = {"jobs"}}, "%R~jobs:*"));
+  EXPECT_FALSE(grants({.v1_prefixes = {}}, "%R~bull:*"));
+}
+
+TEST(AclLine, GrantsWhatIsAskedForAndNoMore) {
+  for (const auto* word : {"-@all", "+evalsha", "+bzpopmin", "+hset", "+client|kill"})
+    EXPECT_TRUE(grants({}, word)) << word;
+  for (const auto* word : {"+@all", "+flushall", "+config|get", "+keys", "+wait", "+waitaof"})
+    EXPECT_FALSE(grants({}, word)) << word;
+  EXPECT_FALSE(grants({.client_kill = false}, "+client|kill"));
+  EXPECT_TRUE(grants({.wait = true}, "+wait"));
+  EXPECT_TRUE(grants({.waitaof = true}, "+waitaof"));
+  EXPECT_TRUE(grants({.config_get = true}, "+config|get"));
+}
+
+TEST(AclLine, RefusesWhatWouldBeAnotherWord) {
+  for (const auto* user : {"", "two words", "tab\t", "line\n"}) {
+    const auto line = acl_line({.user = user});
+    ASSERT_FALSE(line) << user;
+    EXPECT_EQ(line.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(*line.error().field("value"), user);
+  }
+  EXPECT_EQ(acl_line({.queues = {"a b"}}).error().code, ErrorCode::invalid_name);
+  EXPECT_EQ(acl_line({.v1_prefixes = {"a*"}}).error().code, ErrorCode::invalid_name);
+}
+
+}  // namespace
+}  // namespace echomq
