@@ -38,6 +38,7 @@ struct AddOptions {
   std::optional<std::string> id;
   std::optional<std::string> keep_completed;
   std::optional<std::string> keep_failed;
+  std::string traceparent;
   std::optional<std::string> replicas;
   bool fsync = false;
   std::string confirm_timeout = "1s";
@@ -47,6 +48,7 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
   echomq::JobOptions options;
   options.name = typed.name;
   options.lifo = typed.lifo;
+  options.traceparent = typed.traceparent;
   const auto delay = duration("--delay", typed.delay);
   if (!delay) return delay.error();
   options.delay = *delay;
@@ -261,6 +263,9 @@ void declare_add(CLI::App& app, Session& session) {
       ->type_name("RULE");
   verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs")
       ->type_name("RULE");
+  verb->add_option("--traceparent", typed->traceparent,
+                   "The trace that it belongs to, as W3C Trace Context writes it; handlers read it")
+      ->type_name("TRACE");
   auto* replicas = verb->add_option("--replicas", typed->replicas,
                                     "Wait until so many replicas have it. Excludes --fsync")
                        ->type_name("N");

@@ -29,7 +29,9 @@ Json options_json(const echomq::JobOptions& options) {
           {"priority", options.priority},
           {"lifo", options.lifo},
           {"keep_completed", keep_json(options.keep_completed)},
-          {"keep_failed", keep_json(options.keep_failed)}};
+          {"keep_failed", keep_json(options.keep_failed)},
+          {"traceparent", options.traceparent},
+          {"tracestate", options.tracestate}};
 }
 
 }  // namespace

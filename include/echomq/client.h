@@ -28,6 +28,8 @@
 
 namespace echomq::inline v2 {
 
+struct JobOptions;
+
 enum class LogLevel { debug, info, warning, error };
 
 struct ClientOptions {
@@ -56,6 +58,13 @@ struct ClientOptions {
   std::string name = "echomq";
   // Where log lines go; nowhere by default. Called on the I/O thread: be short, do not block.
   std::function<void(LogLevel, std::string_view)> log{};
+  // Around each add of each queue, for traces, measurements and what all jobs shall have.
+  // before_add is called on the caller's thread, once for each job, and may change data (bytes, as
+  // its codec made them) and options; what it leaves is checked then. after_add is told how it
+  // ended, the id or the error, on the I/O thread or, where it was refused before it was sent, on
+  // the caller's. Neither may throw or block.
+  std::function<void(std::string_view queue, std::string& data, JobOptions& options)> before_add{};
+  std::function<void(std::string_view queue, const Result<std::string>& id)> after_add{};
   // Told of each change of the connection's state; `why` says what went wrong when it went down.
   // Called on the I/O thread, like `log`.
   std::function<void(ConnectionState, std::string_view why)> on_state{};

@@ -62,6 +62,9 @@ class ECHOMQ_API RawJob {
   [[nodiscard]] unsigned attempts_allowed() const noexcept;
   [[nodiscard]] unsigned crashes() const noexcept;  // earlier runs that ended with their process
   [[nodiscard]] std::int64_t added_ms() const noexcept;
+  // The trace that the job was added in (JobOptions::traceparent, tracestate); empty: none.
+  [[nodiscard]] const std::string& traceparent() const noexcept;
+  [[nodiscard]] const std::string& tracestate() const noexcept;
   // Asked to stop: the worker shuts down, or the lease is lost and the result will be refused.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   // True once another run owns the job.

@@ -95,6 +95,12 @@ struct JobOptions {
   std::optional<Keep> keep_completed{};
   std::optional<Keep> keep_failed{};
   Durability durability{};  // what its add waits for
+  // The trace that it belongs to, as W3C Trace Context writes it (version 00:
+  // "00-<32 hex>-<16 hex>-<2 hex>", lower case), and what vendors say beside it (at most 512
+  // printable ASCII characters; not without a traceparent). Handlers read both:
+  // RawJob::traceparent().
+  std::string traceparent{};
+  std::string tracestate{};
 };
 
 }  // namespace echomq::inline v2

@@ -147,6 +147,9 @@ class ECHOMQ_API RawQueue {
   [[nodiscard]] const std::shared_ptr<QueueCore>& core() const noexcept { return core_; }
 
  private:
+  void send(std::string data, const JobOptions& options, AddCallback done);
+  std::optional<Error> prepare_bulk(std::vector<NewJob<std::string>>& jobs) const;
+
   std::shared_ptr<QueueCore> core_;
 };
 

@@ -60,6 +60,39 @@ Result<void> check_durability(const Durability& durability) {
   return {};
 }
 
+// W3C Trace Context, section 3.2: fields of fixed length in lower-case hexadecimal digits, of which
+// neither id may be all zeros.
+bool is_traceparent(std::string_view text) {
+  constexpr std::array<std::size_t, 4> kDigits{2, 32, 16, 2};
+  if (text.size() != 55 || !text.starts_with("00-")) return false;
+  for (const auto digits : kDigits) {
+    const auto field = text.substr(0, digits);
+    text.remove_prefix(digits);
+    if (field.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+    if (digits > 2 && field.find_first_not_of('0') == std::string_view::npos) return false;
+    if (text.empty()) continue;
+    if (text.front() != '-') return false;
+    text.remove_prefix(1);
+  }
+  return true;
+}
+
+Result<void> check_trace(const JobOptions& options) {
+  constexpr std::size_t kMaxTracestate = 512;
+  if (!options.traceparent.empty() && !is_traceparent(options.traceparent))
+    return bad_option("traceparent", options.traceparent,
+                      "00-<32 hex>-<16 hex>-<2 hex> in lower case, no id all zeros");
+  if (options.tracestate.empty()) return {};
+  if (options.traceparent.empty())
+    return bad_option("tracestate", options.tracestate, "none where traceparent is not given");
+  const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
+  if (options.tracestate.size() > kMaxTracestate ||
+      !std::all_of(options.tracestate.begin(), options.tracestate.end(), printable))
+    return bad_option("tracestate", std::to_string(options.tracestate.size()) + " bytes long",
+                      "at most 512 printable ASCII characters");
+  return {};
+}
+
 Result<void> check(const JobOptions& options) {
   if (options.attempts < 1 || options.attempts > kMaxAttempts)
     return bad_option("attempts", std::to_string(options.attempts),
@@ -83,11 +116,22 @@ Result<void> check(const JobOptions& options) {
   if (auto ok = check_keep("keep_completed", options.keep_completed); !ok) return ok;
   if (auto ok = check_keep("keep_failed", options.keep_failed); !ok) return ok;
   if (auto ok = check_durability(options.durability); !ok) return ok;
+  if (auto ok = check_trace(options); !ok) return ok;
   if (!options.id.empty()) return check_job_id(options.id);
   return {};
 }
 
-// Written by hand: it is numbers and fixed words only, and on the hot path.
+// Printable ASCII in quotes.
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+// Written by hand: it is numbers, fixed words and printable ASCII, and on the hot path.
 std::string encode_opts(const JobOptions& options) {
   std::string out = "{";
   const auto put = [&out](std::string_view key, const std::string& value) {
@@ -109,6 +153,8 @@ std::string encode_opts(const JobOptions& options) {
   }
   keep("removeOnComplete", options.keep_completed);
   keep("removeOnFail", options.keep_failed);
+  if (!options.traceparent.empty()) put("traceparent", json_text(options.traceparent));
+  if (!options.tracestate.empty()) put("tracestate", json_text(options.tracestate));
   return out.size() > 1 ? out + "}" : std::string();
 }
 
@@ -124,6 +170,11 @@ std::int64_t whole(const nlohmann::json& number) {
 std::int64_t whole(const nlohmann::json& json, const char* key, std::int64_t otherwise) {
   const auto it = json.find(key);
   return it != json.end() && it->is_number() ? whole(*it) : otherwise;
+}
+
+std::string text_of(const nlohmann::json& json, const char* key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 std::chrono::milliseconds stored_delay(std::int64_t ms) {
@@ -187,6 +238,8 @@ JobOptions decode_opts(std::string_view text) {
   }
   options.keep_completed = decode_keep(json, "removeOnComplete");
   options.keep_failed = decode_keep(json, "removeOnFail");
+  options.traceparent = text_of(json, "traceparent");
+  options.tracestate = text_of(json, "tracestate");
   return options;
 }
 

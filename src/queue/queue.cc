@@ -18,6 +18,11 @@ Error buffer_full(std::size_t limit) {
           {{"expected", "less than " + std::to_string(limit) + " bytes in flight"}}};
 }
 
+void told(const QueueCore& queue, const Result<std::string>& id) {
+  const auto& after_add = queue.client()->options().after_add;
+  if (after_add) after_add(queue.name(), id);
+}
+
 }  // namespace
 
 RawQueue::RawQueue(const Client& client, std::string_view name)
@@ -30,12 +35,46 @@ Result<Counts> RawQueue::counts() { return core_->counts(); }
 Result<JobInfo> RawQueue::job(std::string_view id) { return core_->job(id); }
 
 void RawQueue::async_add(std::string data, const JobOptions& options, AddCallback done) {
+  const auto& client = core_->client()->options();
+  if (client.after_add)
+    done = [core = core_, done = std::move(done)](Result<std::string> id) {
+      told(*core, id);
+      done(std::move(id));
+    };
   if (core_->name_error()) return done(*core_->name_error());
-  auto job = job::encode_job(std::move(data), options, core_->client()->options().data_limit);
+  if (!client.before_add) return send(std::move(data), options, std::move(done));
+  auto changed = options;
+  client.before_add(name(), data, changed);
+  send(std::move(data), changed, std::move(done));
+}
+
+void RawQueue::send(std::string data, const JobOptions& options, AddCallback done) {
+  const auto& client = core_->client()->options();
+  auto job = job::encode_job(std::move(data), options, client.data_limit);
   if (!job) return done(job.error());
-  if (!core_->client()->take_buffer(job->bytes()))
-    return done(buffer_full(core_->client()->options().buffer_limit));
+  if (!core_->client()->take_buffer(job->bytes())) return done(buffer_full(client.buffer_limit));
   core_->add({*std::move(job), std::move(done), options.durability});
+}
+
+// Why the whole call is refused, if it is.
+std::optional<Error> RawQueue::prepare_bulk(std::vector<NewJob<std::string>>& jobs) const {
+  if (core_->name_error()) return *core_->name_error();
+  if (core_->client()->loop().inside())
+    return Error{ErrorCode::invalid_argument,
+                 "a blocking add from inside a callback of the I/O thread would wait for itself; "
+                 "use async_add",
+                 {}};
+  const auto& client = core_->client()->options();
+  if (client.before_add)
+    for (auto& job : jobs) client.before_add(name(), job.data, job.options);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto ok = job::check_job(jobs[i].data, jobs[i].options, client.data_limit);
+    if (ok) continue;
+    auto error = ok.error();
+    if (jobs.size() > 1) error.fields.emplace_back("index", std::to_string(i));
+    return error;
+  }
+  return std::nullopt;
 }
 
 Result<std::string> RawQueue::add(std::string data, const JobOptions& options) {
@@ -45,20 +84,10 @@ Result<std::string> RawQueue::add(std::string data, const JobOptions& options) {
 }
 
 Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
-  if (core_->name_error()) return *core_->name_error();
-  if (jobs.empty()) return AddResults{};
-  if (core_->client()->loop().inside())
-    return Error{ErrorCode::invalid_argument,
-                 "a blocking add from inside a callback of the I/O thread would wait for itself; "
-                 "use async_add",
-                 {}};
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto ok =
-        job::check_job(jobs[i].data, jobs[i].options, core_->client()->options().data_limit);
-    if (ok) continue;
-    auto error = ok.error();
-    if (jobs.size() > 1) error.fields.emplace_back("index", std::to_string(i));
-    return error;
+  if (jobs.empty() && !core_->name_error()) return AddResults{};
+  if (auto refused = prepare_bulk(jobs)) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) told(*core_, *refused);
+    return *std::move(refused);
   }
   struct Wait {
     std::mutex mutex;
@@ -74,7 +103,8 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (adds.empty()) adds.reserve(std::min(jobs.size() - i, kMaxBatchJobs));
     adds.push_back({job::encode_checked(std::move(jobs[i].data), jobs[i].options),
-                    [wait, i](Result<std::string> result) {
+                    [wait, i, core = core_](Result<std::string> result) {
+                      told(*core, result);
                       const std::lock_guard lock(wait->mutex);
                       wait->results[i] = std::move(result);
                       if (--wait->missing == 0) wait->all_there.notify_one();

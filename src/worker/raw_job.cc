@@ -14,6 +14,10 @@ unsigned RawJob::attempt() const noexcept { return running_->job.attempts_made +
 unsigned RawJob::attempts_allowed() const noexcept { return running_->job.options.attempts; }
 unsigned RawJob::crashes() const noexcept { return running_->job.crashes; }
 std::int64_t RawJob::added_ms() const noexcept { return running_->job.added_ms; }
+const std::string& RawJob::traceparent() const noexcept {
+  return running_->job.options.traceparent;
+}
+const std::string& RawJob::tracestate() const noexcept { return running_->job.options.tracestate; }
 std::stop_token RawJob::stop_token() const noexcept { return running_->stop.get_token(); }
 bool RawJob::lease_lost() const noexcept { return running_->lease_lost.load(); }
 

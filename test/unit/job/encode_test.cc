@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace echomq {
@@ -47,6 +48,18 @@ TEST(EncodeJob, RefusesEachBadOptionByName) {
   EXPECT_EQ(refused({.keep_completed = Keep{1, kMaxKeepAge + seconds(1)}}), "keep_completed.age");
   EXPECT_EQ(refused({.keep_failed = Keep{1, seconds::max()}}), "keep_failed.age");
   EXPECT_EQ(refused({.id = "stalled"}), "invalid_name");
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  EXPECT_EQ(refused({.traceparent = trace, .tracestate = "vendor=1"}), "ok");
+  EXPECT_EQ(refused({.traceparent = trace, .tracestate = std::string(513, 'x')}), "tracestate");
+  EXPECT_EQ(refused({.traceparent = trace, .tracestate = "caf\xc3\xa9"}), "tracestate");
+  EXPECT_EQ(refused({.tracestate = "vendor=1"}), "tracestate");
+  for (const std::string bad : {"00", "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                                "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+                                "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+                                "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+                                "00-4bf92f3577b34da6a3ce929d0e0e4736+00f067aa0ba902b7-01",
+                                "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0g"})
+    EXPECT_EQ(refused({.traceparent = bad}), "traceparent") << bad;
   const auto durability = [](const Durability& wanted) { return refused({.durability = wanted}); };
   EXPECT_EQ(durability(Durability::replicated(0)), "durability.replicas");
   EXPECT_EQ(durability(Durability::replicated(1'000)), "ok");
@@ -96,11 +109,18 @@ TEST(EncodeJob, OptionsSurviveTheirJson) {
     if (*rc::gen::arbitrary<bool>())
       in.keep_completed = Keep{*rc::gen::inRange<std::int64_t>(-1, 1'000'000),
                                seconds(*rc::gen::inRange(0, 99'999))};
+    if (*rc::gen::arbitrary<bool>()) {
+      in.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+      in.tracestate = *rc::gen::container<std::string>(rc::gen::inRange(' ', '~'));
+      in.tracestate.resize(std::min<std::size_t>(in.tracestate.size(), 512));
+    }
     const auto out = job::decode_opts(job::encode_job("", in, kLimit)->opts);
     RC_ASSERT(out.attempts == in.attempts);
     RC_ASSERT(out.backoff.kind == in.backoff.kind);
     RC_ASSERT(out.backoff.delay == in.backoff.delay);
     RC_ASSERT(out.backoff.jitter == in.backoff.jitter);
+    RC_ASSERT(out.traceparent == in.traceparent);
+    RC_ASSERT(out.tracestate == in.tracestate);
     RC_ASSERT(out.keep_completed.has_value() == in.keep_completed.has_value());
     if (in.keep_completed) {
       RC_ASSERT(out.keep_completed->count == in.keep_completed->count);
