@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "echomq_scripts.h"
+#include "job/ends.h"
 #include "wire/reply_form.h"
 #include "worker/running_job.h"
 
@@ -70,6 +71,14 @@ ScriptCall Settler::finish_call(const Batch& batch) const {
   const auto& keep = batch.front().keep;
   const bool complete = batch.front().kind == Kind::complete;
   const bool drop = keep.count == 0;
+  job::Ends ends;
+  for (const auto& settlement : batch)
+    ends.put({.lease = settlement.job->lease.score(),
+              .claims_ended = settlement.attempts_started,
+              .attempts_made = settlement.attempts_made,
+              .crashes = settlement.job->job.crashes,
+              .started_ms = settlement.job->started_ms,
+              .value = settlement.text});
   const auto& metrics = complete ? k.metrics_completed : k.metrics_failed;
   auto call =
       ScriptCall::of<scripts::JobFinish>({.meta = k.meta,
@@ -87,16 +96,12 @@ ScriptCall Settler::finish_call(const Batch& batch) const {
                                           .by = worker_,
                                           .drop = drop,
                                           .keep = drop ? -1 : keep.count,
-                                          .age = std::chrono::milliseconds(keep.age).count()});
+                                          .age = std::chrono::milliseconds(keep.age).count(),
+                                          .ends = ends.text()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobFinish::ItemKeys{.job = job_key(queue_->name(), id)});
-    call.put_args(scripts::JobFinish::ItemArgs{.id = id,
-                                               .token = settlement.job->token,
-                                               .value = settlement.text,
-                                               .started = settlement.job->started_ms,
-                                               .ats = settlement.attempts_started,
-                                               .atm = settlement.attempts_made});
+    call.put_args(scripts::JobFinish::ItemArgs{.id = id});
   }
   return call;
 }

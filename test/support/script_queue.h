@@ -50,6 +50,7 @@ struct Flush {
 struct JobRun {
   std::string id;
   std::uint64_t token = 0;
+  std::uint64_t lease = 0;  // as it was claimed; 0: of no known deadline
 };
 
 struct Claimed {
@@ -80,6 +81,7 @@ struct Finish {
   bool drop = false;  // delete the job instead of keeping it
   unsigned ats = 1;
   unsigned atm = 1;
+  unsigned stc = 0;
 };
 
 struct Retry {
@@ -201,6 +203,7 @@ class ScriptQueue {
   // Plain looks and changes by the test itself.
   std::string job(const std::string& id) const { return job_key(name_, id); }
   std::string field(const std::string& id, const std::string& name);
+  std::string run(const std::string& id);                            // what its runs left behind
   std::string score(const std::string& key, const std::string& id);  // "(nil)" when it is not there
   std::int64_t active();                                             // how many are claimed
   RawClient& redis() { return redis_; }
