@@ -1,10 +1,26 @@
 -- Which of these ids are held under the leases that the caller presents; needs `held`. Jobs of one claim
--- share a lease, so most are found in one look at that score: asking the score of each costs several
--- times as much. What is not found there (its lease was extended meanwhile) is asked for by its token.
--- `runs` are spans of the ids: `first`, `last`, their `lease` and its `token`. Answers a list parallel to
--- the ids.
+-- share a lease, so those that are ended together are found in one look at that score: asking for the
+-- score of each costs several times as much. What is not found there (its lease was extended meanwhile) is
+-- asked for by its token. `runs` are spans of the ids: `first`, `last`, their `lease` and its `token`.
+
+-- Where all are of one lease, and the first that it holds: nil when they are not, which tells nothing.
+local function held_in_order(active, ids, runs)
+  local lease = runs[1].lease
+  for _, run in ipairs(runs) do
+    if run.lease ~= lease then return nil end
+  end
+  local found = redis.call('ZRANGEBYSCORE', active, lease, lease, 'LIMIT', '0', string.format('%.0f', #ids))
+  for i, id in ipairs(ids) do
+    if found[i] ~= id then return nil end
+  end
+  return true
+end
+
+-- Answers a list parallel to the ids, and whether all of them are.
 local function held_together(active, ids, runs)
-  local together, holder, mine, rest, rest_tokens, place = {}, {}, {}, {}, {}, {}
+  local mine = {}
+  if #ids > 1 and held_in_order(active, ids, runs) then return mine, true end
+  local together, holder, rest, rest_tokens, place = {}, {}, {}, {}, {}
   for _, run in ipairs(runs) do
     together[run.lease] = (together[run.lease] or 0) + run.last - run.first + 1
   end
@@ -24,12 +40,13 @@ local function held_together(active, ids, runs)
       if mine[i] then
         holder[id] = '' -- named twice in one call, a claim ends once
       elseif holder[id] ~= '' then
-        rest[#rest + 1], rest_tokens[#rest + 1], place[#rest + 1] = id, run.token, i
+        local n = #rest + 1
+        rest[n], rest_tokens[n], place[n] = id, run.token, i
       end
     end
   end
   if #rest > 0 then
     for i, is_mine in ipairs(held(active, rest, rest_tokens)) do mine[place[i]] = is_mine end
   end
-  return mine
+  return mine, false
 end

@@ -177,13 +177,13 @@ Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms
   return call(out);
 }
 
-Reply ScriptQueue::finish(const std::vector<Finish>& items) {
+Reply ScriptQueue::finish(const std::vector<Finish>& items, const OldestSeen& how) {
   using Script = scripts::JobFinish;
   const auto& first = items.at(0);
   const auto& keep = first.completed ? keep_completed : keep_failed;
   job::Ends ends;
   for (const auto& item : items)
-    ends.put({.lease = item.run.lease != 0 ? item.run.lease : item.run.token,
+    ends.put({.lease = (item.run.lease & ~Lease::kTokenMask) | item.run.token,
               .claims_ended = item.ats,
               .attempts_made = item.atm,
               .crashes = item.stc,
@@ -206,13 +206,16 @@ Reply ScriptQueue::finish(const std::vector<Finish>& items) {
        .drop = first.drop,
        .keep = keep.count,
        .age = keep.age_ms,
-       .ends = ends.text()});
+       .ends = ends.text(),
+       .oldest = joined(how.oldest),
+       .peek = how.peek});
   for (const auto& item : items) {
     if (item.completed != first.completed || item.drop != first.drop)
       throw std::logic_error("the jobs of one finish end alike");
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
     out.put_args(Script::ItemArgs{.id = item.run.id});
   }
+  for (const auto& id : how.oldest) out.put_keys(Script::ItemKeys{.job = job(id)});
   return spread_first(call(out), items.size());
 }
 

@@ -84,6 +84,12 @@ struct Finish {
   unsigned stc = 0;
 };
 
+// Those that the caller saw as the oldest of the finished set, and how many it wants to see.
+struct OldestSeen {
+  std::vector<std::string> oldest{};
+  unsigned peek = 0;
+};
+
 struct Retry {
   JobRun run;
   std::int64_t delay = 0;
@@ -165,7 +171,7 @@ class ScriptQueue {
   Reply add(const std::vector<JobToAdd>& jobs, const Flush& flush = {});
   Claimed claim(std::size_t count, const ClaimOptions& options = {});
   Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
-  Reply finish(const std::vector<Finish>& items);
+  Reply finish(const std::vector<Finish>& items, const OldestSeen& how = {});
   Reply retry(const std::vector<Retry>& items);
   Reply release(const std::vector<Release>& items, std::int64_t hold = 0);
   Reply progress(const std::vector<Progress>& items);

@@ -25,7 +25,7 @@ TEST_F(JobRead, TellsEachStateWithItsScoreAndTheCounts) {
   q.finish({{.run = claimed.runs.at(1), .completed = false}});
   q.add({{.id = "waits"}, {.id = "later", .delay = 1'000}, {.id = "p", .priority = 1}});
   redis({"ZADD", q.keys.waiting_children, "5", "parent"});
-  redis({"HSET", q.job("parent"), "name", "job"});
+  redis({"HSET", q.job("parent"), "head", "1:3:job"});
 
   EXPECT_EQ(state("waits"), "waiting 0");
   EXPECT_EQ(state("p"), "prioritized 4294967297");
