@@ -99,10 +99,12 @@ void Claimer::load(const std::shared_ptr<Claim>& claim) {
   claim->jobs.resize(claim->ids.size());
   claim->missing = claim->ids.size();
   for (std::size_t i = 0; i < claim->ids.size(); ++i) {
+    const auto key = job_key(queue_->name(), claim->ids[i]);
     std::string bytes;
+    bytes.reserve(80 + key.size());
     wire::append_header(bytes, 2 + job::kLoadFields.size());
     wire::append_bulk(bytes, std::string_view("HMGET"));
-    wire::append_bulk(bytes, std::string_view(job_key(queue_->name(), claim->ids[i])));
+    wire::append_bulk(bytes, std::string_view(key));
     for (const auto field : job::kLoadFields) wire::append_bulk(bytes, field);
     queue_->client()->command(
         std::move(bytes), [self = shared_from_this(), claim, i](Result<wire::Reply> reply) {

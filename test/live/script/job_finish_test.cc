@@ -300,7 +300,7 @@ TEST_F(JobFinish, RetentionIsBoundedACall) {
   redis(words);
   q.keep_completed = {.count = 10, .age_ms = 1'000};
   const auto reply = q.finish({{.run = claim_new(1).at(0)}});
-  ASSERT_EQ(reply.items.size(), 3U);
+  ASSERT_EQ(reply.items.size(), 5U);
   EXPECT_EQ(wire::ids_of(reply.items[1]).size(), 512U);
   EXPECT_EQ(redis({"ZCARD", q.keys.completed}).integer, 2'001 - 512);
   EXPECT_EQ(redis({"SCARD", q.keys.trash}).integer, 512);

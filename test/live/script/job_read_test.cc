@@ -40,7 +40,7 @@ TEST_F(JobRead, TellsEachStateWithItsScoreAndTheCounts) {
 
 TEST_F(JobRead, GivesTheFieldsOfTheHash) {
   q.add({{.id = "a", .name = "mail", .data = "hello"}});
-  EXPECT_EQ(show(q.read("a")), "[waiting 0 name mail data hello timestamp 1800000000000]");
+  EXPECT_EQ(show(q.read("a")), "[waiting 0 head 1800000000000:4:mail data hello]");
 }
 
 TEST_F(JobRead, AJobInTrashIsNotThere) {
