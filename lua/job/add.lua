@@ -3,7 +3,8 @@
 -- job has been worked and evicted meanwhile.
 -- What jobs have besides id and data is told once for each run of them that are alike in it. `shapes` is
 -- such runs, one behind the other: `<jobs>:<custom>:<delay>:<priority>:<lifo>:<bytes of name>:<bytes of
--- opts>:<name><opts>`.
+-- opts>:<name><opts>`. What such a run has in common stands in one field of each job, `head`:
+-- `<now>:<bytes of name>:<name><opts>`.
 -- KEYS    meta producers wait prioritized crashed delayed marker events trash subkeys
 -- ITEM KEYS job
 -- MORE KEYS logs dependencies processed failed_children unsuccessful checkpoint
@@ -44,13 +45,12 @@ for i = 1, count do
     local jobs, custom, delay, priority, lifo, name_bytes, opts_bytes, from =
       string.match(ARGV[7], '^(%d+):([01]):(%d+):(%d+):([01]):(%d+):(%d+):()', at)
     if not jobs then return redis.error_reply('EMQARG shapes tells of fewer jobs than there are') end
-    local name_end = from + tonumber(name_bytes)
-    at = name_end + tonumber(opts_bytes)
+    at = from + tonumber(name_bytes) + tonumber(opts_bytes)
     told = told + tonumber(jobs)
     any_custom = any_custom or custom == '1'
     runs[#runs + 1] = { first = i, last = math.min(told, count), custom = custom == '1',
       delay = delay, priority = priority, lifo = lifo == '1',
-      name = string.sub(ARGV[7], from, name_end - 1), opts = string.sub(ARGV[7], name_end, at - 1) }
+      head = now .. ':' .. name_bytes .. ':' .. string.sub(ARGV[7], from, at - 1) }
   end
 end
 redis.call('LLEN', KEYS[3])
@@ -103,9 +103,9 @@ local lanes, timers, added, seq = new_lanes(), new_timers(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
 local k, n, waiting = 11, 0, 0
 for _, run in ipairs(runs) do
-  local name, opts, delay, priority, lifo = run.name, run.opts, run.delay, run.priority, run.lifo
+  local head, delay, priority, lifo = run.head, run.delay, run.priority, run.lifo
   local width = run.custom and 7 or 1
-  local plain = delay == '0' and priority == '0' and not lifo and opts == ''
+  local plain = delay == '0' and priority == '0' and not lifo
   for i = run.first, run.last do
     if not refusals[i] then
       local id = ARGV[6 + 2 * i]
@@ -115,7 +115,7 @@ for _, run in ipairs(runs) do
         redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
           KEYS[k + 6])
       end
-      redis.call('HSET', KEYS[k], 'name', name, 'data', ARGV[7 + 2 * i], 'timestamp', now)
+      redis.call('HSET', KEYS[k], 'head', head, 'data', ARGV[7 + 2 * i])
       n = n + 1
       added[n] = id
       if plain then
@@ -123,7 +123,6 @@ for _, run in ipairs(runs) do
         lanes.back[waiting] = id
       else
         local place
-        if opts ~= '' then redis.call('HSET', KEYS[k], 'opts', opts) end
         if lifo then redis.call('HSET', KEYS[k], 'lifo', '1') end
         if priority ~= '0' then
           redis.call('HSET', KEYS[k], 'priority', priority)

@@ -6,8 +6,8 @@
 -- KEYS    meta active wait prioritized crashed marker delayed ghosts limiter
 -- ARGV    revision score count take_crashed now
 -- RETURNS gate (open|paused|held|concurrency|rate) as this claim leaves it, ready left, crashed left, next
---         due ms, oldest lease, when the gate opens by itself (ms), then the ids; due and lease are 0 when
---         unknown, and looked up only when fewer jobs were taken than asked for
+--         due ms, oldest lease, when the gate opens by itself (ms), the ids joined by blanks; due and lease
+--         are 0 when unknown, and looked up only when fewer jobs were taken than asked for
 -- ERRORS  EMQFENCE
 -- COST    O(count log N): at most twelve calls, four more when there are ghosts, eight when there are limits
 -- USES    fence limits gates pass
@@ -94,6 +94,4 @@ if short then
   oldest = redis.call('ZRANGE', KEYS[2], '0', '0', 'WITHSCORES')[2] or '0'
   if oldest == 'inf' then oldest = '0' end -- the sentinel
 end
-local answer = { gate, left, crashed, due, oldest, opens }
-for i, id in ipairs(ids) do answer[6 + i] = id end
-return answer
+return { gate, left, crashed, due, oldest, opens, table.concat(ids, ' ') }

@@ -3,29 +3,46 @@
 -- of retention. With `drop` nothing is kept of them; one that has sub-keys goes to trash for that,
 -- because they are not declared here. `finished` is the set `completed` or `failed`, as `outcome` tells,
 -- and `metrics` belongs to it.
+-- `oldest` are ids, joined by blanks, that the caller saw as the oldest of `finished` (an earlier answer to
+-- `peek` named them); their keys stand behind those of the jobs. Those of them that retention takes now, in
+-- that order, are deleted at once instead of by job/evict.
+-- How jobs ended is told once for each run of them that are alike in it. `ends` is such runs, one behind the
+-- other: `<jobs>:<lease>:<ats>:<atm>:<stc>:<started>:<bytes of value>:<value>`; the lease is as the caller
+-- knows it, and may have been extended since.
 -- KEYS    meta active finished trash subkeys events metrics marker
 -- ITEM KEYS job
--- ARGV    revision now count outcome by drop keep age
--- ITEM ARGV id token value started ats atm
--- RETURNS one status for each job, or one `ok` for all; the ids that went to trash; those of them that
---         have sub-keys
+-- ARGV    revision now count outcome by drop keep age ends oldest peek
+-- ITEM ARGV id
+-- RETURNS one status for each job, or one `ok` for all; the ids that went to trash, joined by blanks;
+--         those of them that have sub-keys; where retention took any, the `peek` oldest ids that are left,
+--         joined by blanks; how many were deleted at once
 -- STATUS  ok stale gone done
--- ERRORS  EMQFENCE
+-- ERRORS  EMQFENCE EMQARG
 -- EMITS   completed failed
 -- COST    O(batch log N): one HSET or DEL a job, about thirteen calls a batch
--- USES    fence held limits slots retain subkeys emit metrics
+-- USES    fence held held_together run limits slots retain subkeys emit metrics
 local m = fence()
 if m.err then return m end
 local now, count, drop = ARGV[2], tonumber(ARGV[3]), ARGV[6] == '1'
 local done = ARGV[4] == 'completed'
-local ids, tokens = {}, {}
+local ids, runs, told_of, at = { unpack(ARGV, 12, #ARGV) }, {}, 0, 1
 for i = 1, count do
-  ids[i], tokens[i] = ARGV[3 + 6 * i], ARGV[4 + 6 * i]
+  if told_of < i then
+    local jobs, lease, ats, atm, stc, started, bytes, from =
+      string.match(ARGV[9], '^(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):()', at)
+    if not jobs then return redis.error_reply('EMQARG ends tells of fewer jobs than there are') end
+    at = from + tonumber(bytes)
+    told_of = told_of + tonumber(jobs)
+    local token = string.format('%.0f', tonumber(lease) % 2097152)
+    runs[#runs + 1] = { first = i, last = math.min(told_of, count), lease = lease, token = token,
+      text = run_text(ats, atm, stc, started, now, token, ARGV[5]),
+      value = string.sub(ARGV[9], from, at - 1) }
+  end
 end
-local mine = held(KEYS[2], ids, tokens)
+local mine, all_mine = held_together(KEYS[2], ids, runs)
 redis.call('ZCARD', KEYS[3])
 redis.call('SCARD', KEYS[4])
-local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 9, #KEYS)) == count
+local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 9, 8 + count)) == count
 local has_more = {}
 if drop then
   for _, id in ipairs(with_subkeys(KEYS[5], ids)) do has_more[id] = true end
@@ -35,60 +52,77 @@ end
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
-local statuses, leave, ended, told, evicted = {}, {}, {}, {}, {}
-local all_ok = true
-for i = 1, count do
-  local a = 2 + 6 * i
-  local there = all_there or redis.pcall('HEXISTS', KEYS[8 + i], 'name') == 1
-  local status = 'ok'
-  if not mine[i] then
-    if not there then
-      status = 'gone'
-    elseif redis.pcall('HGET', KEYS[8 + i], 'tok') == tokens[i] then
-      status = 'done'
-    else
-      status = 'stale'
-    end
-  else
-    leave[#leave + 1] = ids[i]
-    local wrote
-    if there and drop then
-      if has_more[ids[i]] then
-        wrote = redis.call('SADD', KEYS[4], ids[i])
-        evicted[#evicted + 1] = ids[i]
-      else
-        wrote = redis.call('DEL', KEYS[8 + i])
-      end
-    elseif there then
-      if done and ARGV[a + 3] == '' then
-        wrote = redis.pcall('HSET', KEYS[8 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
-          ARGV[a + 5], 'atm', ARGV[a + 6], 'pb', ARGV[5], 'tok', tokens[i])
-      else
-        wrote = redis.pcall('HSET', KEYS[8 + i], 'processedOn', ARGV[a + 4], 'finishedOn', now, 'ats',
-          ARGV[a + 5], 'atm', ARGV[a + 6], 'pb', ARGV[5], 'tok', tokens[i],
-          done and 'returnvalue' or 'failedReason', ARGV[a + 3])
-      end
-    end
-    if type(wrote) ~= 'number' then
-      -- The hash was deleted by hand, or something else stands in its place: there is no job.
-      status = 'gone'
-    else
-      told[#told + 1] = ids[i]
-      if not drop then
-        ended[#ended + 1] = now
-        ended[#ended + 1] = ids[i]
-      end
+local said = done and 'returnvalue' or 'failedReason'
+
+-- Answers no number where the hash was deleted by hand, or something else stands in its place.
+local function keep_end(job, run)
+  if done and run.value == '' then return redis.pcall('HSET', job, 'run', run.text) end
+  return redis.pcall('HSET', job, 'run', run.text, said, run.value)
+end
+
+local statuses, leave, told, evicted = {}, {}, {}, {}
+local function end_one(i, run)
+  local there = all_there or redis.pcall('HEXISTS', KEYS[8 + i], 'head') == 1
+  if not all_mine and not mine[i] then
+    if not there then return 'gone' end
+    local text = redis.pcall('HGET', KEYS[8 + i], 'run')
+    local _, _, _, _, _, token = read_run(type(text) == 'string' and text or '')
+    return token == run.token and 'done' or 'stale'
+  end
+  leave[#leave + 1] = ids[i]
+  if not there then return 'gone' end
+  if drop and has_more[ids[i]] then
+    redis.call('SADD', KEYS[4], ids[i])
+    evicted[#evicted + 1] = ids[i]
+  elseif drop then
+    redis.call('DEL', KEYS[8 + i])
+  elseif type(keep_end(KEYS[8 + i], run)) ~= 'number' then
+    return 'gone'
+  end
+  told[#told + 1] = ids[i]
+  return 'ok'
+end
+
+local all_ok, deleted, oldest = all_mine and all_there, 0, ''
+for _, run in ipairs(runs) do
+  for i = run.first, all_ok and run.last or 0 do
+    if type(keep_end(KEYS[8 + i], run)) ~= 'number' then all_ok = false end
+  end
+end
+if all_ok then
+  leave, told = ids, ids
+else
+  all_ok = true
+  for _, run in ipairs(runs) do
+    for i = run.first, run.last do
+      statuses[i] = end_one(i, run)
+      all_ok = all_ok and statuses[i] == 'ok'
     end
   end
-  statuses[i] = status
-  all_ok = all_ok and status == 'ok'
 end
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
-if #ended > 0 then
+if #told > 0 and not drop then
+  local ended = {}
+  for i, id in ipairs(told) do
+    ended[2 * i - 1], ended[2 * i] = now, id
+  end
   redis.call('ZADD', KEYS[3], unpack(ended))
-  retain(KEYS[3], KEYS[4], ARGV[7], ARGV[8], now, evicted)
+  local over, first = take_over(KEYS[3], ARGV[7], ARGV[8], now), 1
+  local declared = #KEYS - 8 - count
+  if declared > 0 and declared <= #over and table.concat(over, ' ', 1, declared) == ARGV[10] and
+    redis.call('SCARD', KEYS[5]) == 0 then
+    redis.call('DEL', unpack(KEYS, 9 + count, #KEYS))
+    deleted, first = declared, declared + 1
+  end
+  for i = first, #over do evicted[i - first + 1] = over[i] end
+  if #evicted > 0 then redis.call('SADD', KEYS[4], unpack(evicted)) end
+  if #over > 0 and ARGV[11] ~= '0' then
+    local last = string.format('%.0f', tonumber(ARGV[11]) - 1)
+    oldest = table.concat(redis.call('ZRANGE', KEYS[3], '0', last), ' ')
+  end
 end
 free_slots(m, KEYS[2], KEYS[8], #leave)
 emit(KEYS[6], m, now, done and 'completed' or 'failed', told)
 count_ended(KEYS[7], m, now, #told)
-return { all_ok and 'ok' or statuses, evicted, with_subkeys(KEYS[5], evicted) }
+return { all_ok and 'ok' or statuses, table.concat(evicted, ' '), with_subkeys(KEYS[5], evicted), oldest,
+  deleted }

@@ -20,7 +20,7 @@ redis.call('SCARD', KEYS[4])
 local statuses, any = {}, false
 for i = 1, count do
   local token = ARGV[2 + 3 * i]
-  if trashed[i] == 1 or redis.pcall('HEXISTS', KEYS[3 + 2 * i], 'name') ~= 1 then
+  if trashed[i] == 1 or redis.pcall('HEXISTS', KEYS[3 + 2 * i], 'head') ~= 1 then
     statuses[i] = 'gone'
   elseif token ~= '' and not (leases[i] and tonumber(leases[i]) % 2097152 == tonumber(token)) then
     statuses[i] = 'stale'

@@ -11,7 +11,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   prioritized
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one; about twenty a batch
--- USES    fence line lanes places emit
+-- USES    fence line run lanes places emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -32,7 +32,7 @@ redis.call('ZREM', KEYS[2], '')
 local statuses, lanes, told, seen = {}, new_lanes(), {}, {}
 for i = 1, count do
   local id, priority = ids[i], ARGV[2 + 3 * i]
-  local job = redis.pcall('HMGET', KEYS[12 + i], 'name', 'priority', 'stc', 'lifo')
+  local job = redis.pcall('HMGET', KEYS[12 + i], 'head', 'priority', 'run', 'lifo')
   if job.err or not job[1] or trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
   elseif completed[i] or failed[i] then
@@ -41,7 +41,8 @@ for i = 1, count do
     seen[id] = true
     local ready, at = false, false
     local same = (tonumber(job[2] or '0') or 0) == tonumber(priority)
-    local suspect = (tonumber(job[3] or '0') or 0) > 0
+    local crashes = crashes_of(job[3])
+    local suspect = tonumber(crashes) > 0
     statuses[i] = 'ok'
     if not same and not leases[i] and not delays[i] then
       if places[i] then
@@ -65,7 +66,7 @@ for i = 1, count do
         place = place_of(priority, take_places(KEYS[4], 1))
         redis.call('HSET', KEYS[12 + i], 'priority', priority, 'place', place)
       end
-      if ready then sort_into(lanes, id, place, job[3], job[4]) end
+      if ready then sort_into(lanes, id, place, crashes, job[4]) end
       told[#told + 1] = id
     end
   end

@@ -20,7 +20,7 @@ end
 local mine = held(KEYS[2], ids, tokens)
 local statuses, told = {}, {}
 for i = 1, count do
-  local job = redis.pcall('HGET', KEYS[3 + i], 'name')
+  local job = redis.pcall('HGET', KEYS[3 + i], 'head')
   if type(job) ~= 'string' then
     statuses[i] = 'gone'
   elseif not mine[i] then

@@ -9,7 +9,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   promoted
 -- COST    O(batch log N): two calls a job, about ten a batch
--- USES    fence lanes places end_delay emit
+-- USES    fence run lanes places end_delay emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -24,7 +24,7 @@ for i = 1, count do
   if not scores[i] or scores[i] ~= ARGV[3 + 2 * i] or tonumber(scores[i]) > tonumber(now) then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[7 + i], 'name', 'place', 'stc', 'lifo', 'priority')
+    local job = redis.pcall('HMGET', KEYS[7 + i], 'head', 'place', 'run', 'lifo', 'priority')
     leave[#leave + 1] = ids[i]
     if job.err or not job[1] then
       statuses[i] = 'gone'
@@ -44,7 +44,7 @@ for i = 1, count do
   if statuses[i] == 'ok' then
     local place
     place, seq = end_delay(KEYS[7 + i], jobs[i][2], jobs[i][5], seq)
-    sort_into(lanes, ids[i], place, jobs[i][3], jobs[i][4])
+    sort_into(lanes, ids[i], place, crashes_of(jobs[i][3]), jobs[i][4])
     promoted[#promoted + 1] = ids[i]
   end
 end

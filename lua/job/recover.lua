@@ -5,13 +5,13 @@
 -- ITEM KEYS job
 -- ARGV    revision now count max_crashes keep_failed age_failed
 -- ITEM ARGV id lease
--- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash; those of
---         them that have sub-keys
+-- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash, joined by
+--         blanks; those of them that have sub-keys
 -- STATUS  ok moved gone done
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
 -- COST    O(batch log N): two calls a job, about thirteen a batch
--- USES    fence lanes limits slots retain subkeys emit metrics
+-- USES    fence run lanes limits slots retain subkeys emit metrics
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -30,7 +30,7 @@ for i = 1, count do
   if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[11 + i], 'name', 'place', 'stc', 'ats')
+    local job = redis.pcall('HMGET', KEYS[11 + i], 'head', 'place', 'run')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -41,18 +41,18 @@ if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
 local lanes, recovered, failed, ends = new_lanes(), {}, {}, {}
 for i = 1, count do
   if statuses[i] == 'ok' then
-    local crashes = (tonumber(jobs[i][3] or '0') or 0) + 1
-    local stc = string.format('%.0f', crashes)
-    local ats = string.format('%.0f', (tonumber(jobs[i][4] or '0') or 0) + 1)
+    local starts, atm, crashes_before, started, _, _, worker = read_run(jobs[i][3])
+    local crashes = tonumber(crashes_before) + 1
+    local stc, ats = string.format('%.0f', crashes), string.format('%.0f', tonumber(starts) + 1)
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
-      redis.call('HSET', KEYS[11 + i], 'stc', stc, 'ats', ats, 'finishedOn', now, 'failedReason',
-        'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
+      redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
+        'failedReason', 'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
     else
-      redis.call('HSET', KEYS[11 + i], 'stc', stc, 'ats', ats)
+      redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, started, '0', '', worker))
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
       recovered[#recovered + 1] = ids[i]
     end
@@ -67,4 +67,4 @@ put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
 free_slots(m, KEYS[2], KEYS[9], #leave)
 emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
 count_ended(KEYS[11], m, now, #failed)
-return { statuses, evicted, with_subkeys(KEYS[8], evicted) }
+return { statuses, table.concat(evicted, ' '), with_subkeys(KEYS[8], evicted) }

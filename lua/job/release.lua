@@ -10,7 +10,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   released
 -- COST    O(batch log N): two calls a job, about ten a batch, four more with a hold
--- USES    fence held lanes limits slots hold emit
+-- USES    fence held run lanes limits slots hold emit
 local m = fence()
 if m.err then return m end
 local now, count, hold = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -26,7 +26,7 @@ redis.call('LLEN', KEYS[5])
 if hold > 0 then redis.call('HLEN', KEYS[8]) end
 local statuses, jobs, leave = {}, {}, {}
 for i = 1, count do
-  local job = redis.pcall('HMGET', KEYS[8 + i], 'name', 'place', 'stc')
+  local job = redis.pcall('HMGET', KEYS[8 + i], 'head', 'place', 'run')
   local there = not job.err and job[1]
   if mine[i] then
     leave[#leave + 1] = ids[i]
@@ -43,8 +43,11 @@ local lanes, released = new_lanes(), {}
 for i = count, 1, -1 do
   if statuses[i] == 'ok' then
     local ats = ARGV[4 + (i - 1) * 3 + 3]
-    if ats ~= '0' then redis.call('HSET', KEYS[8 + i], 'ats', ats) end
-    sort_into(lanes, ids[i], jobs[i][2], jobs[i][3], true)
+    local _, atm, stc, started, ended, token, worker = read_run(jobs[i][3])
+    if ats ~= '0' then
+      redis.call('HSET', KEYS[8 + i], 'run', run_text(ats, atm, stc, started, ended, token, worker))
+    end
+    sort_into(lanes, ids[i], jobs[i][2], stc, true)
     released[#released + 1] = ids[i]
   end
 end

@@ -40,9 +40,10 @@ for i = 1, count do
   local id, k = ids[i], 14 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
-  local job = redis.pcall('HMGET', KEYS[k], 'name', 'timestamp')
-  local there = not job.err and job[1]
-  local at = tonumber(completed[i] or failed[i] or there and job[2] or '0') or 0
+  local job = redis.pcall('HGET', KEYS[k], 'head')
+  local there = type(job) == 'string'
+  local added = there and string.match(job, '^(%d+):')
+  local at = tonumber(completed[i] or failed[i] or added or '0')
   if trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
   elseif state == 'active' and from ~= 'active' then

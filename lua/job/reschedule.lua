@@ -9,7 +9,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   promoted delayed
 -- COST    O(batch log N): two calls a job, about twelve a batch
--- USES    fence lanes places end_delay timers emit
+-- USES    fence run lanes places end_delay timers emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -23,7 +23,7 @@ local trashed = redis.call('SMISMEMBER', KEYS[6], unpack(ids))
 local statuses, jobs, leave, seen, to_place = {}, {}, {}, {}, 0
 for i = 1, count do
   local id = ids[i]
-  local job = redis.pcall('HMGET', KEYS[8 + i], 'name', 'place', 'stc', 'lifo', 'priority')
+  local job = redis.pcall('HMGET', KEYS[8 + i], 'head', 'place', 'run', 'lifo', 'priority')
   local there = not job.err and job[1] and trashed[i] == 0
   if not there then
     statuses[i] = 'gone'
@@ -50,7 +50,7 @@ for i = 1, count do
   if statuses[i] == 'ok' and delay == '0' then
     local place
     place, seq = end_delay(KEYS[8 + i], jobs[i][2], jobs[i][5], seq)
-    sort_into(lanes, ids[i], place, jobs[i][3], jobs[i][4])
+    sort_into(lanes, ids[i], place, crashes_of(jobs[i][3]), jobs[i][4])
     promoted[#promoted + 1] = ids[i]
   elseif statuses[i] == 'ok' then
     redis.call('HSET', KEYS[8 + i], 'delay', delay)

@@ -8,7 +8,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   retried delayed
 -- COST    O(batch log N): two calls a job, about ten a batch
--- USES    fence held lanes timers limits slots emit
+-- USES    fence held run lanes timers limits slots emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -24,7 +24,7 @@ redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[6])
 local statuses, jobs, leave = {}, {}, {}
 for i = 1, count do
-  local job = redis.pcall('HMGET', KEYS[8 + i], 'name', 'place', 'stc', 'lifo')
+  local job = redis.pcall('HMGET', KEYS[8 + i], 'head', 'place', 'run', 'lifo')
   local there = not job.err and job[1]
   if mine[i] then
     leave[#leave + 1] = ids[i]
@@ -41,13 +41,14 @@ for i = 1, count do
   if statuses[i] == 'ok' then
     local a = 3 + (i - 1) * 8
     local delay = tonumber(ARGV[a + 3])
-    redis.call('HSET', KEYS[8 + i], 'failedReason', ARGV[a + 4], 'processedOn', ARGV[a + 5], 'ats',
-      ARGV[a + 6], 'atm', ARGV[a + 7], 'pb', ARGV[a + 8], 'delay', ARGV[a + 3])
+    local crashes = crashes_of(jobs[i][3])
+    redis.call('HSET', KEYS[8 + i], 'run', run_text(ARGV[a + 6], ARGV[a + 7], crashes, ARGV[a + 5], '0',
+      '', ARGV[a + 8]), 'failedReason', ARGV[a + 4], 'delay', ARGV[a + 3])
     retried[#retried + 1] = ids[i]
     if delay > 0 then
       wait_until(timers, ids[i], tonumber(now) + delay)
     else
-      sort_into(lanes, ids[i], jobs[i][2], jobs[i][3], jobs[i][4])
+      sort_into(lanes, ids[i], jobs[i][2], crashes, jobs[i][4])
     end
   end
 end

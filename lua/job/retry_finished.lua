@@ -10,7 +10,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   retried
 -- COST    O(batch log N): three calls a job, about twelve a batch
--- USES    fence lanes places emit
+-- USES    fence run lanes places emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -26,7 +26,7 @@ local statuses, jobs, seen, to_place = {}, {}, {}, 0
 local from_completed, from_failed = {}, {}
 for i = 1, count do
   local id = ids[i]
-  local job = redis.pcall('HMGET', KEYS[9 + i], 'name', 'stc', 'lifo', 'priority')
+  local job = redis.pcall('HMGET', KEYS[9 + i], 'head', 'run', 'lifo', 'priority')
   local take = (completed[i] and ARGV[4] == '1') or (failed[i] and ARGV[5] == '1')
   if trashed[i] == 1 then
     statuses[i] = 'gone'
@@ -56,16 +56,17 @@ local lanes, retried, seq = new_lanes(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[5], to_place) end
 for i = 1, count do
   if statuses[i] == 'ok' then
-    redis.call('HDEL', KEYS[9 + i], 'processedOn', 'finishedOn', 'returnvalue', 'failedReason', 'pb',
-      'tok', 'progress', 'delay')
-    if ARGV[6] == '1' then redis.call('HDEL', KEYS[9 + i], 'atm') end
+    local ats, atm, stc = read_run(jobs[i][2])
+    if ARGV[6] == '1' then atm = '0' end
+    redis.call('HDEL', KEYS[9 + i], 'returnvalue', 'failedReason', 'progress', 'delay')
+    redis.call('HSET', KEYS[9 + i], 'run', run_text(ats, atm, stc, '0', '0', '', ''))
     local place
     if jobs[i][4] then
       place = place_of(jobs[i][4], seq)
       seq = seq + 1
       redis.call('HSET', KEYS[9 + i], 'place', place)
     end
-    sort_into(lanes, ids[i], place, jobs[i][2], jobs[i][3])
+    sort_into(lanes, ids[i], place, stc, jobs[i][3])
     retried[#retried + 1] = ids[i]
   end
 end

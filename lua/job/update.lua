@@ -18,7 +18,7 @@ redis.call('ZCARD', KEYS[2])
 local trashed = redis.call('SMISMEMBER', KEYS[3], unpack(ids))
 local statuses, any = {}, false
 for i = 1, count do
-  local there = trashed[i] == 0 and redis.pcall('HEXISTS', KEYS[3 + i], 'name') == 1
+  local there = trashed[i] == 0 and redis.pcall('HEXISTS', KEYS[3 + i], 'head') == 1
   statuses[i] = there and 'ok' or 'gone'
   any = any or there
 end

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "job/record.h"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "base/number.h"
@@ -31,20 +33,49 @@ JobState state_of(std::string_view word) {
   return JobState::waiting;
 }
 
+// Takes the number that `text` begins with and the colon behind it. False: there is none, or it
+// does not fit. `may_miss`: no digit is a number too, 0.
+template <class N>
+bool take_number(std::string_view& text, N& number, bool may_miss = false) {
+  const auto* const end = text.data() + text.size();
+  const bool digit = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  const auto* next = text.data();
+  if (digit) {
+    const auto parsed = std::from_chars(text.data(), end, number);
+    if (parsed.ec != std::errc()) return false;
+    next = parsed.ptr;
+  } else if (!may_miss) {
+    return false;
+  }
+  if (next == end || *next != ':') return false;
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
+  return true;
+}
+
+void take_head(JobInfo& info, std::string_view text) {
+  const auto head = read_head(text).value_or(Head{});
+  info.added_ms = head.added_ms;
+  info.name = head.name;
+  info.options = decode_opts(head.opts);
+}
+
+void take_runs(JobInfo& info, std::string_view text) {
+  const auto runs = read_runs(text).value_or(Runs{});
+  info.attempts_started = runs.claims_ended;
+  info.attempts_made = runs.attempts_made;
+  info.crashes = runs.crashes;
+  info.processed_ms = runs.started_ms;
+  info.finished_ms = runs.ended_ms;
+  info.worker = runs.worker;
+}
+
 void read_field(JobInfo& info, std::string_view field, const std::string& value) {
-  if (field == "name") info.name = value;
   if (field == "data") info.data = value;
-  if (field == "timestamp") info.added_ms = to_number<std::int64_t>(value);
   if (field == "priority") info.options.priority = to_number<unsigned>(value);
   if (field == "lifo") info.options.lifo = value == "1";
   if (field == "delay")
     info.options.delay = std::chrono::milliseconds(to_number<std::int64_t>(value));
-  if (field == "atm") info.attempts_made = to_number<unsigned>(value);
-  if (field == "ats") info.attempts_started = to_number<unsigned>(value);
-  if (field == "stc") info.crashes = to_number<unsigned>(value);
-  if (field == "processedOn") info.processed_ms = to_number<std::int64_t>(value);
-  if (field == "finishedOn") info.finished_ms = to_number<std::int64_t>(value);
-  if (field == "pb") info.worker = value;
+  if (field == "run") take_runs(info, value);
   if (field == "progress") info.progress = value;
   if (field == "returnvalue") info.result = value;
   if (field == "failedReason") info.failed_reason = value;
@@ -52,18 +83,43 @@ void read_field(JobInfo& info, std::string_view field, const std::string& value)
 
 }  // namespace
 
+std::optional<Head> read_head(std::string_view text) {
+  Head head;
+  std::size_t name_bytes = 0;
+  if (!take_number(text, head.added_ms) || !take_number(text, name_bytes) ||
+      name_bytes > text.size())
+    return std::nullopt;
+  head.name = text.substr(0, name_bytes);
+  head.opts = text.substr(name_bytes);
+  return head;
+}
+
+std::optional<Runs> read_runs(std::string_view text) {
+  Runs runs;
+  std::uint64_t token = 0;
+  if (!take_number(text, runs.claims_ended) || !take_number(text, runs.attempts_made) ||
+      !take_number(text, runs.crashes) || !take_number(text, runs.started_ms) ||
+      !take_number(text, runs.ended_ms) || !take_number(text, token, /*may_miss=*/true))
+    return std::nullopt;
+  runs.worker = text;
+  return runs;
+}
+
 std::optional<LoadedJob> read_loaded(std::string id, wire::Reply reply) {
   if (reply.items.size() != kLoadFields.size() || reply.items[0].is_null()) return std::nullopt;
   auto& field = reply.items;
   LoadedJob job;
   job.id = std::move(id);
-  job.name = std::move(field[0].text);
+  // What is odd reads as absent: a job must not be lost over it.
+  const auto head = read_head(field[0].text).value_or(Head{});
+  job.name = head.name;
+  job.options = decode_opts(head.opts);
+  job.added_ms = head.added_ms;
   job.data = std::move(field[1].text);
-  job.options = decode_opts(field[2].text);
-  job.added_ms = to_number<std::int64_t>(field[3].text);
-  job.attempts_made = to_number<unsigned>(field[4].text);
-  job.attempts_started = to_number<unsigned>(field[5].text);
-  job.crashes = to_number<unsigned>(field[6].text);
+  const auto runs = read_runs(field[2].text).value_or(Runs{});
+  job.attempts_made = runs.attempts_made;
+  job.attempts_started = runs.claims_ended;
+  job.crashes = runs.crashes;
   return job;
 }
 
@@ -76,7 +132,7 @@ std::optional<JobInfo> read_info(std::string_view queue, std::string_view id,
   info.state = state_of(reply.items[0].text);
   // The options first: single fields of the hash refine them.
   for (std::size_t i = 2; i + 1 < reply.items.size(); i += 2)
-    if (reply.items[i].text == "opts") info.options = decode_opts(reply.items[i + 1].text);
+    if (reply.items[i].text == "head") take_head(info, reply.items[i + 1].text);
   for (std::size_t i = 2; i + 1 < reply.items.size(); i += 2)
     read_field(info, reply.items[i].text, reply.items[i + 1].text);
   if (info.state == JobState::delayed) info.due_ms = to_number<std::int64_t>(reply.items[1].text);

@@ -153,12 +153,11 @@ class Bulk {
     if (before_ms_ && !job::has_ended(state_)) {
       std::vector<std::string> commands;
       for (const auto& id : ids)
-        wire::append_command(commands.emplace_back(),
-                             {"HGET", job_key(queue_.name(), id), "timestamp"});
+        wire::append_command(commands.emplace_back(), {"HGET", job_key(queue_.name(), id), "head"});
       const auto added = ask_plainly(queue_, std::move(commands));
       if (!added) return added.error();
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        const auto at = to_number<std::int64_t>((*added)[i].text);
+        const auto at = job::read_head((*added)[i].text).value_or(job::Head{}).added_ms;
         which[i] = at <= *before_ms_;
         // One that was added since was not among those that were counted.
         if (!which[i] && at <= began_ms_) --candidates_;

@@ -21,9 +21,8 @@ namespace echomq::inline v2 {
 namespace {
 
 // What a page shows without the data of its jobs.
-constexpr std::array<std::string_view, 13> kSmallFields{
-    "name", "opts", "timestamp",   "priority",   "lifo", "delay",       "atm",
-    "ats",  "stc",  "processedOn", "finishedOn", "pb",   "failedReason"};
+constexpr std::array<std::string_view, 6> kSmallFields{"head", "run",   "priority",
+                                                       "lifo", "delay", "failedReason"};
 
 struct Listed {
   std::string id;

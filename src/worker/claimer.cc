@@ -65,11 +65,10 @@ void Claimer::answered(const std::shared_ptr<Claim>& claim, Result<wire::Reply> 
   auto& tokens = queue_->claims_on_their_way();
   if (const auto it = tokens.find(claim->lease.token()); it != tokens.end()) tokens.erase(it);
   if (!reply) return failed(*claim, reply.error());
-  if (reply->items.size() < 6)
+  if (reply->items.size() < 7)
     return failed(*claim, {ErrorCode::protocol, "job/claim answered too little", {}});
 
-  for (std::size_t i = 6; i < reply->items.size(); ++i)
-    claim->ids.push_back(std::move(reply->items[i].text));
+  claim->ids = wire::ids_of(reply->items[6]);
   for (const auto& id : claim->ids) queue_->holds(id, claim->lease.token());
   if (claim->ids.empty()) {
     --on_their_way_;
@@ -100,10 +99,12 @@ void Claimer::load(const std::shared_ptr<Claim>& claim) {
   claim->jobs.resize(claim->ids.size());
   claim->missing = claim->ids.size();
   for (std::size_t i = 0; i < claim->ids.size(); ++i) {
+    const auto key = job_key(queue_->name(), claim->ids[i]);
     std::string bytes;
+    bytes.reserve(80 + key.size());
     wire::append_header(bytes, 2 + job::kLoadFields.size());
     wire::append_bulk(bytes, std::string_view("HMGET"));
-    wire::append_bulk(bytes, std::string_view(job_key(queue_->name(), claim->ids[i])));
+    wire::append_bulk(bytes, std::string_view(key));
     for (const auto field : job::kLoadFields) wire::append_bulk(bytes, field);
     queue_->client()->command(
         std::move(bytes), [self = shared_from_this(), claim, i](Result<wire::Reply> reply) {
@@ -132,7 +133,7 @@ void Claimer::loaded(Claim& claim) {
       found.emplace();
       found->id = claim.ids[i];
     }
-    auto job = std::make_shared<RunningJob>(*std::move(found), queue_->name(), claim.lease.token(),
+    auto job = std::make_shared<RunningJob>(*std::move(found), queue_->name(), claim.lease,
                                             events_.progress);
     job->order = ++jobs_;
     const bool suspect = job->job.crashes > 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "wire/command.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -20,8 +21,10 @@ void Evictor::push(const wire::Reply& answer) {
   if (answer.items.size() < 3) return;
   std::set<std::string_view> with;
   for (const auto& id : answer.items[2].items) with.insert(id.text);
-  for (const auto& id : answer.items[1].items)
-    backlog_.push_back({id.text, with.contains(id.text)});
+  for (auto& id : wire::ids_of(answer.items[1])) {
+    const bool has_subkeys = with.contains(id);
+    backlog_.push_back({std::move(id), has_subkeys});
+  }
   pump_soon();
 }
 

@@ -50,9 +50,9 @@ void Reconciler::looked(std::int64_t from, Result<wire::Reply> reply) {
     if (!is_unknown(entry->member, lease)) continue;
     job::LoadedJob lost;
     lost.id = std::move(entry->member);
-    settler_->push(give_back(
-        std::make_shared<RunningJob>(std::move(lost), queue_->name(), lease.token(), [] {}),
-        /*started=*/false));
+    settler_->push(
+        give_back(std::make_shared<RunningJob>(std::move(lost), queue_->name(), lease, [] {}),
+                  /*started=*/false));
   }
   if (next) look(*next);
   settler_->pump();

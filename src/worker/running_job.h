@@ -14,21 +14,24 @@
 #include <utility>
 
 #include "job/record.h"
+#include "protocol/lease.h"
 
 namespace echomq::inline v2 {
 
 class RunningJob {
  public:
-  RunningJob(job::LoadedJob loaded, std::string queue_name, std::uint64_t token_of_lease,
+  RunningJob(job::LoadedJob loaded, std::string queue_name, const Lease& claimed_under,
              std::function<void()> progress_told)
       : job(std::move(loaded)),
         queue(std::move(queue_name)),
-        token(token_of_lease),
+        token(claimed_under.token()),
+        lease(claimed_under),
         on_progress(std::move(progress_told)) {}
 
   const job::LoadedJob job;
   const std::string queue;
   const std::uint64_t token;
+  Lease lease;  // as it was last known; an extension that is on its way may have moved its deadline
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
   bool begun = false;                       // a thread has it; guarded by the Runner's mutex

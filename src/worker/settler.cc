@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "echomq_scripts.h"
+#include "job/ends.h"
 #include "wire/reply_form.h"
 #include "worker/running_job.h"
 
@@ -65,11 +66,22 @@ Settler::Batch Settler::take() {
   return batch;
 }
 
-ScriptCall Settler::finish_call(const Batch& batch) const {
+ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::string>& oldest,
+                                std::size_t peek) const {
   const auto& k = queue_->keys();
   const auto& keep = batch.front().keep;
   const bool complete = batch.front().kind == Kind::complete;
   const bool drop = keep.count == 0;
+  std::string joined;
+  for (const auto& id : oldest) joined.append(joined.empty() ? "" : " ").append(id);
+  job::Ends ends;
+  for (const auto& settlement : batch)
+    ends.put({.lease = settlement.job->lease.score(),
+              .claims_ended = settlement.attempts_started,
+              .attempts_made = settlement.attempts_made,
+              .crashes = settlement.job->job.crashes,
+              .started_ms = settlement.job->started_ms,
+              .value = settlement.text});
   const auto& metrics = complete ? k.metrics_completed : k.metrics_failed;
   auto call =
       ScriptCall::of<scripts::JobFinish>({.meta = k.meta,
@@ -87,17 +99,17 @@ ScriptCall Settler::finish_call(const Batch& batch) const {
                                           .by = worker_,
                                           .drop = drop,
                                           .keep = drop ? -1 : keep.count,
-                                          .age = std::chrono::milliseconds(keep.age).count()});
+                                          .age = std::chrono::milliseconds(keep.age).count(),
+                                          .ends = ends.text(),
+                                          .oldest = joined,
+                                          .peek = peek});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobFinish::ItemKeys{.job = job_key(queue_->name(), id)});
-    call.put_args(scripts::JobFinish::ItemArgs{.id = id,
-                                               .token = settlement.job->token,
-                                               .value = settlement.text,
-                                               .started = settlement.job->started_ms,
-                                               .ats = settlement.attempts_started,
-                                               .atm = settlement.attempts_made});
+    call.put_args(scripts::JobFinish::ItemArgs{.id = id});
   }
+  for (const auto& id : oldest)
+    call.put_keys(scripts::JobFinish::ItemKeys{.job = job_key(queue_->name(), id)});
   return call;
 }
 
@@ -161,17 +173,32 @@ bool Settler::is_patient(milliseconds since) const {
 
 void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
   const auto kind = batch->front().kind;
+  const bool finish = kind == Kind::complete || kind == Kind::fail;
+  std::vector<std::string> oldest;
+  std::size_t peek = 0;
+  if (finish && batch->front().keep.count > 0) {
+    oldest = oldest_of(kind).take(batch->size());
+    peek = oldest_of(kind).peek(batch->size());
+  }
   auto call = kind == Kind::retry     ? retry_call(*batch)
               : kind == Kind::release ? release_call(*batch)
-                                      : finish_call(*batch);
-  queue_->client()->call(std::move(call), queue_->name(), queue_->keys().meta,
-                         [self = shared_from_this(), batch, since](Result<wire::Reply> reply) {
-                           self->answered(batch, since, std::move(reply));
-                         });
+                                      : finish_call(*batch, oldest, peek);
+  queue_->client()->call(
+      std::move(call), queue_->name(), queue_->keys().meta,
+      [self = shared_from_this(), batch, since, declared = oldest.size()](
+          Result<wire::Reply> reply) { self->answered(batch, since, declared, std::move(reply)); });
+}
+
+// Those that were deleted at once are told of by their number alone; the evictor takes the others.
+void Settler::finished(Kind kind, std::size_t declared, const wire::Reply& reply) {
+  evictor_->push(reply);
+  if (reply.items.size() >= 5)
+    oldest_of(kind).seen(declared, static_cast<std::size_t>(wire::number_of(reply.items[4])),
+                         wire::ids_of(reply.items[3]));
 }
 
 void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
-                       Result<wire::Reply> reply) {
+                       std::size_t declared, Result<wire::Reply> reply) {
   if (!reply) {
     const auto code = reply.error().code;
     if (is_weather(code) && is_patient(since)) {
@@ -192,7 +219,7 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
   const auto& statuses = !reply ? none : finish && !reply->items.empty() ? reply->items[0] : *reply;
   for (std::size_t i = 0; i < batch->size(); ++i)
     settled_((*batch)[i], wire::status_of(statuses, i, unknown));
-  if (finish && reply) evictor_->push(*reply);
+  if (finish && reply) finished(kind, declared, *reply);
   pump();
 }
 

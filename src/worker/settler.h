@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "queue/evict_call.h"
 #include "queue/queue_core.h"
 #include "worker/evictor.h"
+#include "worker/oldest.h"
 #include "worker/settlement.h"
 
 namespace echomq::inline v2 {
@@ -43,10 +45,17 @@ class Settler : public std::enable_shared_from_this<Settler> {
   Batch take();
   // `since` (monotonic_ms()): when it was sent first.
   void send(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since);
+  // `declared`: how many of the oldest jobs travelled with it.
   void answered(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since,
-                Result<wire::Reply> reply);
+                std::size_t declared, Result<wire::Reply> reply);
+  void finished(Settlement::Kind kind, std::size_t declared, const wire::Reply& reply);
+  [[nodiscard]] Oldest& oldest_of(Settlement::Kind kind) {
+    return kind == Settlement::Kind::complete ? oldest_completed_ : oldest_failed_;
+  }
   [[nodiscard]] bool is_patient(std::chrono::milliseconds since) const;
-  [[nodiscard]] ScriptCall finish_call(const Batch& batch) const;
+  // `oldest`: ids in the finished set whose keys travel too.
+  [[nodiscard]] ScriptCall finish_call(const Batch& batch, const std::vector<std::string>& oldest,
+                                       std::size_t peek) const;
   [[nodiscard]] ScriptCall retry_call(const Batch& batch) const;
   [[nodiscard]] ScriptCall release_call(const Batch& batch) const;
   [[nodiscard]] bool may_send() const;
@@ -59,6 +68,8 @@ class Settler : public std::enable_shared_from_this<Settler> {
   Settled settled_;
   std::deque<Settlement> backlog_;
   std::vector<Settlement::Kind> in_flight_;
+  Oldest oldest_completed_{kEvictedPerCall};
+  Oldest oldest_failed_{kEvictedPerCall};
 };
 
 }  // namespace echomq::inline v2

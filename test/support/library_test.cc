@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "job/record.h"
 #include "support/dump.h"
 
 namespace echomq::test {
@@ -41,6 +42,13 @@ std::vector<std::string> LibraryTest::add_many(std::size_t count, const JobOptio
 
 std::string LibraryTest::field(const std::string& id, const std::string& name_of_field) {
   return redis({"HGET", job_key(name, id), name_of_field}).text;
+}
+
+void LibraryTest::age_add(const std::string& id, std::int64_t ms) {
+  const auto head = field(id, "head");
+  const auto added = job::read_head(head).value().added_ms;
+  redis({"HSET", job_key(name, id), "head",
+         std::to_string(added - ms) + head.substr(head.find(':'))});
 }
 
 void LibraryTest::set_meta(const std::string& field_of_meta, const std::string& value) {

@@ -44,6 +44,8 @@ class LibraryTest : public testing::Test {
   [[nodiscard]] std::string field(const std::string& id, const std::string& name);
   // Where a structure of the queue stands.
   [[nodiscard]] std::string key_of(Structure structure) const { return key(name, structure); }
+  // As if the job had been added so long ago.
+  void age_add(const std::string& id, std::int64_t ms);
   void set_meta(const std::string& field, const std::string& value);
 
   TestServer& server;

@@ -3,8 +3,10 @@
 
 #include <stdexcept>
 
+#include "job/ends.h"
 #include "job/shapes.h"
 #include "support/observed.h"
+#include "wire/reply_form.h"
 
 namespace echomq::test {
 namespace {
@@ -160,8 +162,9 @@ Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
                                                           .count = count,
                                                           .take_crashed = options.take_crashed,
                                                           .now = now}));
-  for (std::size_t i = 6; i < claimed.reply.items.size(); ++i)
-    claimed.runs.push_back({claimed.reply.items[i].text, claimed.lease.token()});
+  if (claimed.reply.items.size() > 6)
+    for (auto& id : wire::ids_of(claimed.reply.items[6]))
+      claimed.runs.push_back({std::move(id), claimed.lease.token(), claimed.lease.score()});
   return claimed;
 }
 
@@ -174,10 +177,18 @@ Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms
   return call(out);
 }
 
-Reply ScriptQueue::finish(const std::vector<Finish>& items) {
+Reply ScriptQueue::finish(const std::vector<Finish>& items, const OldestSeen& how) {
   using Script = scripts::JobFinish;
   const auto& first = items.at(0);
   const auto& keep = first.completed ? keep_completed : keep_failed;
+  job::Ends ends;
+  for (const auto& item : items)
+    ends.put({.lease = (item.run.lease & ~Lease::kTokenMask) | item.run.token,
+              .claims_ended = item.ats,
+              .attempts_made = item.atm,
+              .crashes = item.stc,
+              .started_ms = now,
+              .value = item.value});
   auto out = ScriptCall::of<Script>(
       {.meta = keys.meta,
        .active = keys.active,
@@ -194,18 +205,17 @@ Reply ScriptQueue::finish(const std::vector<Finish>& items) {
        .by = "worker-1",
        .drop = first.drop,
        .keep = keep.count,
-       .age = keep.age_ms});
+       .age = keep.age_ms,
+       .ends = ends.text(),
+       .oldest = joined(how.oldest),
+       .peek = how.peek});
   for (const auto& item : items) {
     if (item.completed != first.completed || item.drop != first.drop)
       throw std::logic_error("the jobs of one finish end alike");
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
-    out.put_args(Script::ItemArgs{.id = item.run.id,
-                                  .token = item.run.token,
-                                  .value = item.value,
-                                  .started = now,
-                                  .ats = item.ats,
-                                  .atm = item.atm});
+    out.put_args(Script::ItemArgs{.id = item.run.id});
   }
+  for (const auto& id : how.oldest) out.put_keys(Script::ItemKeys{.job = job(id)});
   return spread_first(call(out), items.size());
 }
 
@@ -311,6 +321,9 @@ Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes)
 Reply ScriptQueue::evict(const std::vector<std::string>& ids,
                          const std::set<std::string>& with_subkeys) {
   using Script = scripts::JobEvict;
+  std::string letters;
+  if (!with_subkeys.empty())
+    for (const auto& id : ids) letters += with_subkeys.contains(id) ? '1' : '0';
   auto out = ScriptCall::of<Script>({.meta = keys.meta,
                                      .trash = keys.trash,
                                      .completed = keys.completed,
@@ -322,12 +335,13 @@ Reply ScriptQueue::evict(const std::vector<std::string>& ids,
                                      .keep_completed = keep_completed.count,
                                      .age_completed = keep_completed.age_ms,
                                      .keep_failed = keep_failed.count,
-                                     .age_failed = keep_failed.age_ms});
+                                     .age_failed = keep_failed.age_ms,
+                                     .more = letters});
   for (const auto& id : ids) {
     const bool more = with_subkeys.contains(id);
     out.put_keys(Script::ItemKeys{.job = job(id)});
     if (more) out.put_keys(SubKeys(name_, id).as<Script::MoreKeys>());
-    out.put_args(Script::ItemArgs{.id = id, .more = more});
+    out.put_args(Script::ItemArgs{.id = id});
   }
   return spread_first(call(out), ids.size());
 }
@@ -364,6 +378,8 @@ std::vector<std::string> ScriptQueue::peek_trash(std::size_t limit) {
 std::string ScriptQueue::field(const std::string& id, const std::string& name) {
   return show(redis_({"HGET", job(id), name}));
 }
+
+std::string ScriptQueue::run(const std::string& id) { return field(id, "run"); }
 
 std::string ScriptQueue::score(const std::string& key, const std::string& id) {
   return show(redis_({"ZSCORE", key, id}));

@@ -50,6 +50,7 @@ struct Flush {
 struct JobRun {
   std::string id;
   std::uint64_t token = 0;
+  std::uint64_t lease = 0;  // as it was claimed; 0: of no known deadline
 };
 
 struct Claimed {
@@ -80,6 +81,13 @@ struct Finish {
   bool drop = false;  // delete the job instead of keeping it
   unsigned ats = 1;
   unsigned atm = 1;
+  unsigned stc = 0;
+};
+
+// Those that the caller saw as the oldest of the finished set, and how many it wants to see.
+struct OldestSeen {
+  std::vector<std::string> oldest{};
+  unsigned peek = 0;
 };
 
 struct Retry {
@@ -163,7 +171,7 @@ class ScriptQueue {
   Reply add(const std::vector<JobToAdd>& jobs, const Flush& flush = {});
   Claimed claim(std::size_t count, const ClaimOptions& options = {});
   Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
-  Reply finish(const std::vector<Finish>& items);
+  Reply finish(const std::vector<Finish>& items, const OldestSeen& how = {});
   Reply retry(const std::vector<Retry>& items);
   Reply release(const std::vector<Release>& items, std::int64_t hold = 0);
   Reply progress(const std::vector<Progress>& items);
@@ -201,6 +209,7 @@ class ScriptQueue {
   // Plain looks and changes by the test itself.
   std::string job(const std::string& id) const { return job_key(name_, id); }
   std::string field(const std::string& id, const std::string& name);
+  std::string run(const std::string& id);                            // what its runs left behind
   std::string score(const std::string& key, const std::string& id);  // "(nil)" when it is not there
   std::int64_t active();                                             // how many are claimed
   RawClient& redis() { return redis_; }

@@ -202,7 +202,7 @@ std::vector<std::string> jobs_out_of_state(ScriptQueue& queue) {
 
   std::vector<std::string> wrong;
   for (const auto& [id, state] : states) {
-    const bool exists = show(redis({"HGET", queue.job(id), "name"})) != "(nil)";
+    const bool exists = show(redis({"HGET", queue.job(id), "head"})) != "(nil)";
     if (state.find(' ') != std::string::npos) wrong.push_back(id + " is in " + state);
     if (!exists) wrong.push_back(id + " is in " + state + " and has no hash");
   }

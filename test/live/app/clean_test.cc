@@ -27,7 +27,7 @@ TEST_F(CleanVerbs, CleanByStateAndAge) {
       emq({"clean", name, "--state", "delayed", "--older-than", "0s", "--dry-run", "--json"});
   EXPECT_EQ(dry.json(), (json{{"done", 300}, {"skipped", 0}, {"dry_run", true}}));
   EXPECT_EQ(counts().delayed, 300);
-  redis({"HINCRBY", job_key(name, ids.at(7)), "timestamp", "-7200000"});
+  age_add(ids.at(7), 7'200'000);
   EXPECT_EQ(
       emq({"clean", name, "--state", "delayed", "--older-than", "1h", "--json"}).json().at("done"),
       1);

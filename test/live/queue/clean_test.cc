@@ -42,8 +42,7 @@ class Housekeeping : public LibraryTest {
   }
   // As if they had been added so long ago.
   void age_add(const std::vector<std::string>& ids, std::int64_t ms) {
-    for (const auto& id : ids)
-      redis({"HINCRBY", job_key(name, id), "timestamp", std::to_string(-ms)});
+    for (const auto& id : ids) LibraryTest::age_add(id, ms);
   }
   // The keys of the queue, without its prefix.
   std::string keys_left() {
@@ -294,13 +293,13 @@ class Obliterate : public Housekeeping {
     }
     redis({"SADD", key_of(Structure::trash), "left-over"});
     redis({"SADD", key_of(Structure::subkeys), "left-over"});
-    redis({"HSET", job_key(name, "left-over"), "name", "job"});
+    redis({"HSET", job_key(name, "left-over"), "head", "1:3:job"});
     redis({"RPUSH", job_key(name, "left-over", Sub::logs), "a line"});
     // A job whose hash was deleted by hand, but not its log.
     redis({"SADD", key_of(Structure::subkeys), "torn"});
     redis({"RPUSH", job_key(name, "torn", Sub::logs), "a line"});
     // What no script of this revision writes yet.
-    redis({"HSET", job_key(name, "parent"), "name", "job"});
+    redis({"HSET", job_key(name, "parent"), "head", "1:3:job"});
     redis({"SADD", job_key(name, "parent", Sub::dependencies), "child"});
     redis({"ZADD", key_of(Structure::waiting_children), "1", "parent"});
     redis({"HSET", key_of(Structure::limiter), "window", "1"});

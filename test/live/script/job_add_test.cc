@@ -13,8 +13,7 @@ TEST_F(JobAdd, StoresTheJobAndPutsItInWait) {
   EXPECT_EQ(
       statuses(q.add({{.id = "a", .name = "mail", .data = "hello", .opts = R"({"attempts":3})"}})),
       "ok");
-  EXPECT_EQ(dump()[q.job("a")],
-            R"(hash 'data=hello' 'name=mail' 'opts={"attempts":3}' 'timestamp=1800000000000')");
+  EXPECT_EQ(dump()[q.job("a")], R"(hash 'data=hello' 'head=1800000000000:4:mail{"attempts":3}')");
   EXPECT_EQ(list(q.keys.wait), "a");
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
 }
@@ -86,7 +85,7 @@ TEST_F(JobAdd, TheEventStreamIsCapped) {
   for (int i = 0; i < 1'000; ++i) q.add({{.id = "j" + std::to_string(i)}});
   // Approximate by design: whole nodes of 100 entries (the server's default) are dropped.
   EXPECT_LE(redis({"XLEN", q.keys.events}).integer, 200);
-  EXPECT_EQ(q.field("j999", "name"), "job");
+  EXPECT_EQ(q.field("j999", "head"), "1800000000000:3:job");
 }
 
 TEST_F(JobAdd, AnExistingCustomIdIsADuplicateAndStaysAsItIs) {
@@ -140,7 +139,7 @@ TEST_F(JobAdd, TakesAnIdBackFromTheTrash) {
   const auto finished = q.finish({{.run = q.claim(1).runs.at(0)}});
   EXPECT_EQ(second(finished), "a");
   EXPECT_EQ(statuses(q.add({{.id = "a", .data = "new"}, {.id = "a", .data = "newer"}})), "ok dup");
-  EXPECT_EQ(dump()[q.job("a")], "hash 'data=new' 'name=job' 'timestamp=1800000000000'");
+  EXPECT_EQ(dump()[q.job("a")], "hash 'data=new' 'head=1800000000000:3:job'");
   EXPECT_FALSE(dump().contains(q.job("a") + ":logs"));
   EXPECT_FALSE(dump().contains(q.job("a") + ":checkpoint"));
   // The sweep that comes too late.

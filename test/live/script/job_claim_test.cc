@@ -34,7 +34,7 @@ TEST_F(JobClaim, MovesReadyJobsUnderOneLeaseAndTouchesNoHash) {
 TEST_F(JobClaim, OfAnEmptyQueueChangesNothing) {
   const auto before = dump();
   const auto claimed = q.claim(10);
-  EXPECT_EQ(show(claimed.reply), "[open 0 0 0 0 0]");
+  EXPECT_EQ(show(claimed.reply), "[open 0 0 0 0 0 ]");
   EXPECT_EQ(difference(before, dump()), "");
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/script_test.h"
+#include "wire/reply_form.h"
 
 namespace echomq::test {
 namespace {
@@ -95,7 +96,7 @@ TEST_F(JobEvict, TakesABoundedNumberOutOfASet) {
   redis(words);
   q.keep_failed = {.age_ms = 1'000};
   for (const std::size_t expected : {512U, 512U, 476U, 0U})
-    EXPECT_EQ(q.evict({}).items.at(1).items.size(), expected);
+    EXPECT_EQ(wire::ids_of(q.evict({}).items.at(1)).size(), expected);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/script_test.h"
+#include "wire/reply_form.h"
 
 namespace echomq::test {
 namespace {
@@ -23,10 +24,9 @@ TEST_F(JobFinish, CompletesWithResultAndToken) {
   q.now += 2'000;
   EXPECT_EQ(statuses(q.finish({{.run = run, .value = "42", .ats = 3, .atm = 2}})), "ok");
   EXPECT_EQ(dump()[q.job("j0")],
-            "hash 'atm=2' 'ats=3' 'data={}' 'finishedOn=1800000002000' 'name=job' "
-            "'pb=worker-1' 'processedOn=1800000002000' 'returnvalue=42' 'timestamp=1800000000000' "
-            "'tok=" +
-                std::to_string(run.token) + "'");
+            "hash 'data={}' 'head=1800000000000:3:job' 'returnvalue=42' "
+            "'run=3:2:0:1800000002000:1800000002000:" +
+                std::to_string(run.token) + ":worker-1'");
   EXPECT_EQ(q.score(q.keys.completed, "j0"), "1800000002000");
   EXPECT_EQ(q.active(), 0);
   EXPECT_EQ(show(redis({"XRANGE", q.keys.events, "2", "+"})),
@@ -48,7 +48,7 @@ TEST_F(JobFinish, FailsWithAReason) {
 TEST_F(JobFinish, AnEmptyResultTakesNoField) {
   EXPECT_EQ(statuses(q.finish({{.run = claim_new(1).at(0), .value = ""}})), "ok");
   EXPECT_EQ(q.field("j0", "returnvalue"), "(nil)");
-  EXPECT_EQ(q.field("j0", "atm"), "1");
+  EXPECT_TRUE(q.run("j0").starts_with("1:1:0:")) << q.run("j0");
 }
 
 TEST_F(JobFinish, ARepeatIsToldDoneAndChangesNothing) {
@@ -124,6 +124,64 @@ TEST_F(JobFinish, AnswersPerItem) {
   }
 }
 
+// Whatever order they end in, and where an extension is unknown to who ends them.
+TEST_F(JobFinish, JobsOfSeveralClaimsEndInOneCall) {
+  std::vector<JobToAdd> jobs;
+  for (int i = 0; i < 9; ++i) jobs.push_back({.id = "j" + std::to_string(i)});
+  q.add(jobs);
+  const auto first = q.claim(4).runs;
+  const auto second_claim = q.claim(4).runs;
+  const auto third = q.claim(1).runs;
+  q.now += 5'000;
+  ASSERT_EQ(statuses(q.extend({first.at(1), third.at(0)})), "ok ok");
+  auto foreign = second_claim.at(1);
+  foreign.token = first.at(0).token;
+  EXPECT_EQ(statuses(q.finish({{.run = first.at(3)},
+                               {.run = second_claim.at(0)},
+                               {.run = first.at(1)},
+                               {.run = foreign},
+                               {.run = third.at(0)},
+                               {.run = first.at(3)},
+                               {.run = first.at(0)}})),
+            "ok ok ok stale ok done ok");
+  EXPECT_EQ(q.active(), 4);
+  EXPECT_EQ(statuses(q.finish({{.run = second_claim.at(1)}, {.run = second_claim.at(2)}})),
+            "ok ok");
+  EXPECT_EQ(statuses(q.finish({{.run = second_claim.at(3)}, {.run = second_claim.at(3)}})),
+            "ok done");
+}
+
+TEST_F(JobFinish, EndsThatTellOfFewerJobsAreRefused) {
+  const auto runs = claim_new(2);
+  for (const char* const ends : {"", "1:7:1:1:0:5:0:", "2:7:1:1:0:5:", "two"})
+    expect_unchanged("EMQARG ends tells of fewer jobs than there are", [&] {
+      auto call = ScriptCall::of<scripts::JobFinish>({.meta = q.keys.meta,
+                                                      .active = q.keys.active,
+                                                      .finished = q.keys.completed,
+                                                      .trash = q.keys.trash,
+                                                      .subkeys = q.keys.subkeys,
+                                                      .events = q.keys.events,
+                                                      .metrics = q.keys.metrics_completed,
+                                                      .marker = q.keys.marker},
+                                                     {.revision = scripts::kRevision,
+                                                      .now = q.now,
+                                                      .count = runs.size(),
+                                                      .outcome = "completed",
+                                                      .by = "worker-1",
+                                                      .drop = false,
+                                                      .keep = -1,
+                                                      .age = 0,
+                                                      .ends = ends,
+                                                      .oldest = "",
+                                                      .peek = 0});
+      for (const auto& run : runs) {
+        call.put_keys(scripts::JobFinish::ItemKeys{.job = q.job(run.id)});
+        call.put_args(scripts::JobFinish::ItemArgs{.id = run.id});
+      }
+      return q.call(call);
+    });
+}
+
 // B8: a hash deleted by hand while the job runs. The claim ends, and no partial hash appears.
 TEST_F(JobFinish, B8_AHashDeletedByHandIsGone) {
   for (const bool drop : {false, true}) {
@@ -164,7 +222,63 @@ TEST_F(JobFinish, RetentionByCountTakesTheOldest) {
             (std::vector<std::string>{"j2", "j4"}));
   EXPECT_EQ(texts(redis({"ZRANGE", q.keys.failed, "0", "-1"})), (std::vector<std::string>{"j5"}));
   EXPECT_EQ(redis({"SCARD", q.keys.trash}).integer, 3);
-  EXPECT_EQ(q.field("j0", "name"), "job");  // its keys are still to be deleted, by job/evict
+  EXPECT_EQ(q.field("j0", "head"),
+            "1800000000000:3:job");  // its keys are still to be deleted, by job/evict
+}
+
+// What the caller saw as the oldest and declared is deleted at once, and told of by its number.
+TEST_F(JobFinish, DeclaredOldestAreDeletedAtOnce) {
+  q.keep_completed = {.count = 3};
+  const auto runs = claim_new(10);
+  for (std::size_t i = 0; i < 4; ++i) {
+    q.now += 1'000;
+    q.finish({{.run = runs.at(i)}}, {.peek = 2});
+  }
+  // j0 went to trash: nobody had seen it.
+  EXPECT_EQ(show(redis({"SMEMBERS", q.keys.trash})), "[j0]");
+  q.now += 1'000;
+  const auto reply =
+      q.finish({{.run = runs.at(4)}, {.run = runs.at(5)}}, {.oldest = {"j1", "j2"}, .peek = 2});
+  EXPECT_EQ(show(reply), "[[ok ok]  [] j3 j4 2]");
+  EXPECT_EQ(texts(redis({"ZRANGE", q.keys.completed, "0", "-1"})),
+            (std::vector<std::string>{"j3", "j4", "j5"}));
+  EXPECT_FALSE(dump().contains(q.job("j1")));
+  EXPECT_FALSE(dump().contains(q.job("j2")));
+  EXPECT_EQ(redis({"SCARD", q.keys.trash}).integer, 1);
+  // More end than were seen: the others go to trash.
+  q.now += 1'000;
+  EXPECT_EQ(show(q.finish({{.run = runs.at(6)}, {.run = runs.at(7)}}, {.oldest = {"j3"}})),
+            "[[ok ok] j4 []  1]");
+  EXPECT_FALSE(dump().contains(q.job("j3")));
+  EXPECT_TRUE(dump().contains(q.job("j4")));
+}
+
+TEST_F(JobFinish, DeclaredOldestThatAreNoneStay) {
+  q.keep_completed = {.count = 2};
+  auto runs = claim_new(6);
+  for (std::size_t i = 0; i < 2; ++i) {
+    q.now += 1'000;
+    q.finish({{.run = runs.at(i)}});
+  }
+  // j0 ran once more since it was seen, so j1 is the oldest.
+  ASSERT_EQ(statuses(q.retry_finished({"j0"})), "ok");
+  q.now += 1'000;
+  ASSERT_EQ(statuses(q.finish({{.run = q.claim(1).runs.at(0)}})), "ok");
+  q.now += 1'000;
+  EXPECT_EQ(show(q.finish({{.run = runs.at(2)}}, {.oldest = {"j0"}, .peek = 1})),
+            "[[ok] j1 [] j0 0]");
+  EXPECT_EQ(q.score(q.keys.completed, "j0"), "1800000003000");
+  EXPECT_TRUE(dump().contains(q.job("j0")));
+  // Nothing is over: nothing goes.
+  q.keep_completed = {.count = 5};
+  EXPECT_EQ(show(q.finish({{.run = runs.at(3)}}, {.oldest = {"j0"}, .peek = 1})), "[[ok]  []  0]");
+  EXPECT_TRUE(dump().contains(q.job("j0")));
+  // One that has sub-keys goes the way through trash, where they are declared.
+  q.keep_completed = {.count = 3};
+  redis({"SADD", q.keys.subkeys, "j0"});
+  EXPECT_EQ(show(q.finish({{.run = runs.at(4)}}, {.oldest = {"j0"}, .peek = 1})),
+            "[[ok] j0 [j0] j2 0]");
+  EXPECT_TRUE(dump().contains(q.job("j0")));
 }
 
 TEST_F(JobFinish, RetentionByAgeTakesWhatIsOverIt) {
@@ -186,8 +300,8 @@ TEST_F(JobFinish, RetentionIsBoundedACall) {
   redis(words);
   q.keep_completed = {.count = 10, .age_ms = 1'000};
   const auto reply = q.finish({{.run = claim_new(1).at(0)}});
-  ASSERT_EQ(reply.items.size(), 3U);
-  EXPECT_EQ(reply.items[1].items.size(), 512U);
+  ASSERT_EQ(reply.items.size(), 5U);
+  EXPECT_EQ(wire::ids_of(reply.items[1]).size(), 512U);
   EXPECT_EQ(redis({"ZCARD", q.keys.completed}).integer, 2'001 - 512);
   EXPECT_EQ(redis({"SCARD", q.keys.trash}).integer, 512);
 }

@@ -25,7 +25,7 @@ TEST_F(JobRead, TellsEachStateWithItsScoreAndTheCounts) {
   q.finish({{.run = claimed.runs.at(1), .completed = false}});
   q.add({{.id = "waits"}, {.id = "later", .delay = 1'000}, {.id = "p", .priority = 1}});
   redis({"ZADD", q.keys.waiting_children, "5", "parent"});
-  redis({"HSET", q.job("parent"), "name", "job"});
+  redis({"HSET", q.job("parent"), "head", "1:3:job"});
 
   EXPECT_EQ(state("waits"), "waiting 0");
   EXPECT_EQ(state("p"), "prioritized 4294967297");
@@ -40,7 +40,7 @@ TEST_F(JobRead, TellsEachStateWithItsScoreAndTheCounts) {
 
 TEST_F(JobRead, GivesTheFieldsOfTheHash) {
   q.add({{.id = "a", .name = "mail", .data = "hello"}});
-  EXPECT_EQ(show(q.read("a")), "[waiting 0 name mail data hello timestamp 1800000000000]");
+  EXPECT_EQ(show(q.read("a")), "[waiting 0 head 1800000000000:4:mail data hello]");
 }
 
 TEST_F(JobRead, AJobInTrashIsNotThere) {

@@ -15,7 +15,7 @@ TEST_F(JobRecover, CountsTheStartAndTheCrashAndQueuesTheJobApart) {
   q.now += 60'000;
   redis({"DEL", q.keys.marker});
   EXPECT_EQ(statuses(q.recover(q.peek_expired())), "ok ok");
-  EXPECT_EQ(q.field("a", "stc") + q.field("a", "ats"), "11");
+  EXPECT_EQ(q.run("a"), "1:0:1:0:0::");
   EXPECT_EQ(list(q.keys.crashed), "a b");
   EXPECT_EQ(q.active(), 0);
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
@@ -67,10 +67,9 @@ TEST_F(JobRecover, OverMaxCrashesTheJobEndsInFailed) {
     EXPECT_EQ(statuses(q.recover(q.peek_expired(), 2)), crash <= 2 ? "ok" : "done");
     EXPECT_EQ(list(q.keys.crashed), crash <= 2 ? "a" : "");
   }
-  EXPECT_EQ(q.field("a", "stc") + q.field("a", "ats"), "33");
+  EXPECT_EQ(q.run("a"), "3:0:3:0:1800000180000::");
   EXPECT_EQ(q.field("a", "failedReason"),
             "lease expired 3 times: the process died or lost the server while the job ran");
-  EXPECT_EQ(q.field("a", "finishedOn"), "1800000180000");
   EXPECT_EQ(q.score(q.keys.failed, "a"), "1800000180000");
   EXPECT_EQ(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})),
             "[[4-0 [at 1800000180000 failed a]]]");

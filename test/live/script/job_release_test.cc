@@ -44,9 +44,8 @@ TEST_F(JobRelease, RecordsAStartOnlyWhereThereWasOne) {
   q.add({{.id = "a"}, {.id = "b"}});
   const auto runs = q.claim(2).runs;
   q.release({{.run = runs.at(0), .ats = 3}, {.run = runs.at(1)}});
-  EXPECT_EQ(q.field("a", "ats"), "3");
-  EXPECT_EQ(q.field("a", "atm"), "(nil)");
-  EXPECT_EQ(q.field("b", "ats"), "(nil)");
+  EXPECT_EQ(q.run("a"), "3:0:0:0:0::");
+  EXPECT_EQ(q.run("b"), "(nil)");
 }
 
 TEST_F(JobRelease, ACrashedJobGoesBackToItsLane) {

@@ -97,7 +97,7 @@ TEST_F(JobRemove, ACrashedJobIsAWaitingOne) {
 
 TEST_F(JobRemove, OnlyWhatIsOldEnough) {
   q.add({{.id = "done"}, {.id = "waits"}, {.id = "bare"}});
-  redis({"HDEL", q.job("bare"), "timestamp"});
+  redis({"HSET", q.job("bare"), "head", "odd"});
   const auto added = std::to_string(q.now);
   q.now += 1'000;
   const auto ended = std::to_string(q.now);

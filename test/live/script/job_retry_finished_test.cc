@@ -18,13 +18,12 @@ TEST_F(JobRetryFinished, ClearsWhatTheLastRunLeft) {
   q.finish({{.run = runs.at(1), .completed = false, .ats = 1, .atm = 1}});
   redis({"DEL", q.keys.marker});
   EXPECT_EQ(statuses(q.retry_finished({"b", "a"})), "ok ok");
-  for (const char* const field :
-       {"processedOn", "finishedOn", "returnvalue", "failedReason", "pb", "tok", "progress", "atm"})
+  for (const char* const field : {"returnvalue", "failedReason", "progress"})
     EXPECT_EQ(q.field("a", field), "(nil)") << field;
   EXPECT_EQ(q.field("b", "failedReason"), "(nil)");
-  EXPECT_EQ(q.field("a", "ats"), "4");
+  EXPECT_EQ(q.run("a"), "4:0:0:0:0::");
   EXPECT_EQ(q.field("a", "data"), "the data");
-  EXPECT_EQ(q.field("a", "opts"), "{\"attempts\":3}");
+  EXPECT_EQ(q.field("a", "head"), "1800000000000:3:job{\"attempts\":3}");
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
   EXPECT_EQ(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})),
             "[[5-0 [at 1800000000000 retried b a]]]");
@@ -35,7 +34,7 @@ TEST_F(JobRetryFinished, AttemptsMayStay) {
   q.add({{.id = "a"}});
   q.finish({{.run = q.claim(1).runs.at(0), .completed = false, .atm = 3}});
   EXPECT_EQ(statuses(q.retry_finished({"a"}, {.reset_attempts = false})), "ok");
-  EXPECT_EQ(q.field("a", "atm"), "3");
+  EXPECT_EQ(q.run("a"), "1:3:0:0:0::");
 }
 
 // B40: the bulk path knows priorities.
@@ -57,7 +56,7 @@ TEST_F(JobRetryFinished, AJobThatCrashedGoesBackToItsLane) {
   ASSERT_EQ(redis({"ZCARD", q.keys.failed}).integer, 1);
   EXPECT_EQ(statuses(q.retry_finished({"a"})), "ok");
   EXPECT_EQ(list(q.keys.crashed), "a");
-  EXPECT_EQ(q.field("a", "stc"), "1");
+  EXPECT_EQ(q.run("a"), "1:0:1:0:0::");
 }
 
 TEST_F(JobRetryFinished, OnlyOutOfTheSetsThatTheCallerMeans) {

@@ -16,8 +16,8 @@ TEST_F(JobRetry, AtOncePutsTheJobAtTheBackOfWait) {
   EXPECT_EQ(statuses(q.retry({{.run = run, .reason = "no disk", .ats = 2, .atm = 1}})), "ok");
   EXPECT_EQ(list(q.keys.wait), "b a");
   EXPECT_EQ(dump()[q.job("a")],
-            "hash 'atm=1' 'ats=2' 'data={}' 'delay=0' 'failedReason=no disk' 'name=job' "
-            "'pb=worker-1' 'processedOn=1800000000000' 'timestamp=1800000000000'");
+            "hash 'data={}' 'delay=0' 'failedReason=no disk' 'head=1800000000000:3:job' "
+            "'run=2:1:0:1800000000000:0::worker-1'");
   EXPECT_EQ(q.active(), 0);
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
 }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "job/record.h"
 #include "support/library_test.h"
 #include "support/runs.h"
 
@@ -79,7 +80,9 @@ class Outage : public OwnServerTest {
       ASSERT_NE(at, stand.end()) << id << " is lost";
       ASSERT_EQ(at->second, "completed") << id;
       ASSERT_EQ(times.at(id), 1) << id;
-      ASSERT_TRUE(fresh({"HGET", job_key(name, id), "stc"}).is_null()) << id << " counts a crash";
+      const auto left = job::read_runs(fresh({"HGET", job_key(name, id), "run"}).text);
+      ASSERT_TRUE(left) << id;
+      ASSERT_EQ(left->crashes, 0U) << id;
     }
     for (const auto& [id, states] : stand) ASSERT_EQ(states, "completed") << id;
   }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "job/record.h"
 #include "support/library_test.h"
 #include "support/runs.h"
 
@@ -193,7 +194,9 @@ TEST_F(Stop, B20_ClosedAtRandomMomentsUnderLoadLeavesNothingActive) {
   EXPECT_EQ(static_cast<std::int64_t>(runs.size()), added) << "a job ran twice";
   for (const auto& [id, times] : runs.times()) {
     ASSERT_EQ(times, 1) << id;
-    ASSERT_TRUE(redis({"HGET", job_key(name, id), "stc"}).is_null()) << id << " counts a crash";
+    const auto left = job::read_runs(redis({"HGET", job_key(name, id), "run"}).text);
+    ASSERT_TRUE(left) << id;
+    ASSERT_EQ(left->crashes, 0U) << id;
   }
 }
 

@@ -196,7 +196,7 @@ TEST_F(Wake, CrashedJobIsTakenThoughWorkersOfAnotherQueueClaimAllTheTime) {
   for (int round = 0; round < 30; ++round) {
     const auto id = queue.add("x", {.delay = 1h}).value();
     redis({"ZREM", key_of(Structure::delayed), id});
-    redis({"HSET", job_key(name, id), "stc", "1", "delay", "0"});
+    redis({"HSET", job_key(name, id), "run", "1:0:1:0:0::", "delay", "0"});
     redis({"RPUSH", key_of(Structure::crashed), id});
     redis({"ZADD", key_of(Structure::marker), "0", "0"});
     ASSERT_TRUE(eventually([&] { return runs.times(id) == 1; })) << round;

@@ -12,7 +12,7 @@ namespace echomq {
 namespace {
 
 std::shared_ptr<RunningJob> job(std::uint64_t order) {
-  auto job = std::make_shared<RunningJob>(job::LoadedJob{}, "mail", 1, [] {});
+  auto job = std::make_shared<RunningJob>(job::LoadedJob{}, "mail", Lease{.nonce = 1}, [] {});
   job->order = order;
   job->set_progress("going on");
   return job;

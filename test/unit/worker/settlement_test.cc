@@ -16,7 +16,7 @@ std::shared_ptr<RunningJob> job_with(JobOptions options, unsigned attempts_made 
   loaded.options = std::move(options);
   loaded.attempts_made = attempts_made;
   loaded.attempts_started = attempts_made + 2;
-  return std::make_shared<RunningJob>(std::move(loaded), "mail", 1, [] {});
+  return std::make_shared<RunningJob>(std::move(loaded), "mail", Lease{.nonce = 1}, [] {});
 }
 
 Settlement end(const Outcome& outcome, JobOptions options = {}, unsigned attempts_made = 0) {
