@@ -6,7 +6,7 @@
 -- ARGV    revision now count max_crashes keep_failed age_failed
 -- ITEM ARGV id lease
 -- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash; those of
---         them that have sub-keys
+--         them that have sub-keys; the deduplication ids and the jobs, in turn, of those that ended
 -- STATUS  ok moved gone done
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
@@ -30,7 +30,7 @@ for i = 1, count do
   if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[11 + i], 'name', 'place', 'stc', 'ats')
+    local job = redis.pcall('HMGET', KEYS[11 + i], 'name', 'place', 'stc', 'ats', 'deid')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -38,7 +38,7 @@ for i = 1, count do
 end
 
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
-local lanes, recovered, failed, ends = new_lanes(), {}, {}, {}
+local lanes, recovered, failed, ends, owners = new_lanes(), {}, {}, {}, {}
 for i = 1, count do
   if statuses[i] == 'ok' then
     local crashes = (tonumber(jobs[i][3] or '0') or 0) + 1
@@ -51,6 +51,10 @@ for i = 1, count do
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
+      if jobs[i][5] then
+        owners[#owners + 1] = jobs[i][5]
+        owners[#owners + 1] = ids[i]
+      end
     else
       redis.call('HSET', KEYS[11 + i], 'stc', stc, 'ats', ats)
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
@@ -67,4 +71,4 @@ put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
 free_slots(m, KEYS[2], KEYS[9], #leave)
 emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
 count_ended(KEYS[11], m, now, #failed)
-return { statuses, evicted, with_subkeys(KEYS[8], evicted) }
+return { statuses, evicted, with_subkeys(KEYS[8], evicted), owners }
