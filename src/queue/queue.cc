@@ -38,7 +38,7 @@ void RawQueue::async_add(std::string data, const JobOptions& options, AddCallbac
   core_->add(*std::move(job), std::move(done));
 }
 
-Result<std::string> RawQueue::add(std::string data, const JobOptions& options) {
+Result<AddedJob> RawQueue::add(std::string data, const JobOptions& options) {
   auto results = add_bulk({{std::move(data), options}});
   if (!results) return results.error();
   return std::move(results->front());
@@ -68,13 +68,13 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
   };
   auto wait = std::make_shared<Wait>();
   wait->missing = jobs.size();
-  wait->results.assign(jobs.size(), std::string());
+  wait->results.assign(jobs.size(), AddedJob{});
   // Batch by batch, so that the server works on the first while the next one is encoded.
   std::vector<PendingAdd> adds;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (adds.empty()) adds.reserve(std::min(jobs.size() - i, kMaxBatchJobs));
     adds.push_back({job::encode_checked(std::move(jobs[i].data), jobs[i].options),
-                    [wait, i](Result<std::string> result) {
+                    [wait, i](Result<AddedJob> result) {
                       const std::lock_guard lock(wait->mutex);
                       wait->results[i] = std::move(result);
                       if (--wait->missing == 0) wait->all_there.notify_one();

@@ -31,4 +31,6 @@ Result<void> RawJob::progress(std::string value) {
 
 Result<void> RawJob::log(std::string line) { return running_->on_log(line); }
 
+Result<bool> RawJob::release_deduplication() { return running_->on_release(); }
+
 }  // namespace echomq::inline v2

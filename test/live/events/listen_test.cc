@@ -265,7 +265,7 @@ TEST_F(Listen, NoCallbackRunsAfterItsEnd) {
     running = false;
   });
   ASSERT_TRUE(events->ready(10s));
-  queue.async_add("a", {}, [](const Result<std::string>&) {});
+  queue.async_add("a", {}, [](const Result<AddedJob>&) {});
   inside.wait();
   std::thread release([&] { go_on = true; });
   events.reset();
