@@ -30,7 +30,7 @@ struct EventsOptions {
   bool follow = false;
 };
 
-Json to_json(const Event& event) {
+Json event_json(const Event& event) {
   Json out{{"id", event.id}, {"event", echomq::name(event.type)}};
   if (event.type == EventType::gap) {
     out["missed"] = event.missed == 0 ? Json(nullptr) : Json(event.missed);
@@ -77,7 +77,7 @@ std::string line_of(const Event& event) {
 
 void show(const Event& event, const Session& session) {
   if (session.json)
-    print_json(to_json(event));
+    print_json(event_json(event));
   else
     put(stdout, line_of(event) + "\n");
 }

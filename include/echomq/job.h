@@ -76,7 +76,7 @@ class ECHOMQ_API RawJob {
   Result<void> log(std::string line);
   // Gives the job's deduplication id free before its end, when the job owns it still; answers
   // whether it did. What is kept for the end is added now. False for a job without one. Blocks for
-  // about one round trip. Errors: those of the connection.
+  // about two round trips. Errors: those of the connection.
   Result<bool> release_deduplication();
 
  private:

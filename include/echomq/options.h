@@ -65,15 +65,17 @@ struct Keep {
 //              gives the id free
 //   debounce:  with JobOptions::delay: a newer add replaces the owner while that is delayed, and
 //              `ttl` begins anew, so the last one of a burst is run
-//   keep_last: as simple; an add while the owner runs is kept, the newest of several, and is added
+//   keep_last_if_active: as simple; an add while the owner runs is kept, the newest of several, and
+//   is added
 //              when the owner is over (retries and crashes are no end). So at most one runs and one
 //              comes after it, with the data that was given last.
 struct Deduplication {
-  std::string id;                    // what it is for: UTF-8, 1 to 255 bytes
-  std::chrono::milliseconds ttl{0};  // how long it is owned, at most ten years; 0: until the end
-  bool extend = false;               // each further add begins `ttl` anew; needs one
-  bool replace = false;              // a further add replaces an owner that is delayed
-  bool keep_last = false;            // excludes ttl, extend and replace
+  std::string id{};                                // what it is for: UTF-8, 1 to 255 bytes
+  std::optional<std::chrono::milliseconds> ttl{};  // how long it is owned, 1 ms to ten years;
+                                                   // nullopt: until its owner is over
+  bool extend = false;                             // each further add begins `ttl` anew; needs one
+  bool replace = false;    // a further add replaces an owner that is delayed
+  bool keep_last = false;  // an add while the owner runs is kept; excludes ttl, extend and replace
 
   static Deduplication simple(std::string id) { return {std::move(id)}; }
   static Deduplication throttle(std::string id, std::chrono::milliseconds ttl) {
@@ -83,7 +85,7 @@ struct Deduplication {
     return {std::move(id), ttl, true, true};
   }
   static Deduplication keep_last_if_active(std::string id) {
-    return {std::move(id), std::chrono::milliseconds{0}, false, false, true};
+    return {std::move(id), std::nullopt, false, false, true};
   }
 };
 

@@ -184,8 +184,8 @@ class Queue {
   // Adds one job; answers which one, of one that was deduplicated the one that owns its
   // deduplication id. Blocks for about one round trip.
   // Errors: invalid_argument, invalid_name, too_large (nothing sent); duplicate (a job with that
-  // custom id exists); full (server at maxmemory); fence; collision; timeout and connection_lost
-  // (unknown).
+  // custom id exists); full (server at maxmemory); fence; collision; wrong_state (deduplicated,
+  // and the owner was another one at each try); timeout and connection_lost (unknown).
   Result<AddedJob> add(const T& data, const JobOptions& options = {}) {
     return raw_.add(Codec<T>::encode(data), options);
   }
@@ -413,14 +413,15 @@ class Queue {
 
   // --- deduplication (JobOptions::deduplication)
 
-  // Who owns a deduplication id now; nullopt: nobody. Errors: invalid_argument (the id), not_found
-  // (no such queue), fence, and those of the connection.
+  // Who owns a deduplication id now; nullopt: nobody. Errors: invalid_argument and encoding (the
+  // id), not_found (no such queue), wrong_state (it was another one at each look), fence, and those
+  // of the connection.
   Result<std::optional<DeduplicationOwner>> deduplication_owner(std::string_view id) {
     return raw_.deduplication_owner(id);
   }
   // Gives a deduplication id free, whoever owns it; answers whether somebody did. The owner stays
-  // as it is. An add that is kept for its end is added now and owns the id then. Errors: as
-  // deduplication_owner; full (there is an add that is kept, and no room for it).
+  // as it is. An add that is kept for its end is added now and owns the id then. Blocks for
+  // about three round trips. Errors: as deduplication_owner.
   Result<bool> release_deduplication(std::string_view id) { return raw_.release_deduplication(id); }
 
   [[nodiscard]] const std::string& name() const noexcept { return raw_.name(); }

@@ -47,14 +47,14 @@ Result<void> check_backoff(const Backoff& backoff) {
 
 Result<void> check_deduplication(const Deduplication& rule) {
   if (auto ok = check_deduplication_id(rule.id); !ok) return ok;
-  const auto ttl = std::to_string(rule.ttl.count());
-  if (rule.ttl.count() < 0 || rule.ttl > kMaxDelay)
-    return bad_option("deduplication.ttl", ttl, "milliseconds, above 0 to ten years");
-  if (rule.extend && rule.ttl.count() == 0)
-    return bad_option("deduplication.extend", "true with a ttl of 0", "a ttl that begins anew");
+  const auto ttl = rule.ttl ? std::to_string(rule.ttl->count()) : std::string("none");
+  if (rule.ttl && (rule.ttl->count() < 1 || *rule.ttl > kMaxDelay))
+    return bad_option("deduplication.ttl", ttl, "milliseconds, 1 to ten years");
+  if (rule.extend && !rule.ttl)
+    return bad_option("deduplication.extend", "true without a ttl", "a ttl that begins anew");
   if (rule.keep_last && rule.replace)
     return bad_option("deduplication.keep_last", "true with replace", "one of the two");
-  if (rule.keep_last && rule.ttl.count() != 0)
+  if (rule.keep_last && rule.ttl)
     return bad_option("deduplication.keep_last", "true with a ttl of " + ttl,
                       "no ttl: the id is owned until the owner is over");
   return {};
@@ -113,7 +113,7 @@ std::string encode_opts(const JobOptions& options) {
   if (options.deduplication) {
     const auto& rule = *options.deduplication;
     auto text = "{\"id\":" + nlohmann::json(rule.id).dump();
-    if (rule.ttl.count() != 0) text += ",\"ttl\":" + std::to_string(rule.ttl.count());
+    if (rule.ttl) text += ",\"ttl\":" + std::to_string(rule.ttl->count());
     if (rule.extend) text += ",\"extend\":true";
     if (rule.replace) text += ",\"replace\":true";
     if (rule.keep_last) text += ",\"keepLastIfActive\":true";
@@ -163,8 +163,12 @@ std::optional<Deduplication> decode_deduplication(const nlohmann::json& json) {
     const auto set = it->find(key);
     return set != it->end() && set->is_boolean() && set->get<bool>();
   };
-  return Deduplication{id->get<std::string>(), stored_delay(whole(*it, "ttl", 0)), flag("extend"),
-                       flag("replace"), flag("keepLastIfActive")};
+  Deduplication rule{.id = id->get<std::string>()};
+  if (const auto ttl = whole(*it, "ttl", 0); ttl > 0) rule.ttl = stored_delay(ttl);
+  rule.extend = flag("extend");
+  rule.replace = flag("replace");
+  rule.keep_last = flag("keepLastIfActive");
+  return rule;
 }
 
 }  // namespace

@@ -313,7 +313,7 @@ ScriptCall QueueCore::add_deduplicated_call(const AddBatcher::Flush& flush,
                                        .lifo = job.lifo,
                                        .de = rule ? std::string_view(rule->id) : std::string_view(),
                                        .how = how,
-                                       .ttl = rule ? rule->ttl.count() : 0,
+                                       .ttl = rule && rule->ttl ? rule->ttl->count() : 0,
                                        .seen = seen});
   }
   return call;

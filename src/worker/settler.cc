@@ -159,7 +159,7 @@ void Settler::hold_ids(const Batch& batch) const {
   for (const auto& settlement : batch) {
     const auto& job = settlement.job->job;
     const auto& rule = job.options.deduplication;
-    if (rule && rule->ttl.count() > 0) ids.push_back({rule->id, job.id, {}});
+    if (rule && rule->ttl) ids.push_back({rule->id, job.id, {}});
   }
   if (ids.empty()) return;
   queue_->client()->call(hold_call(*queue_, ids), queue_->name(), queue_->keys().meta,

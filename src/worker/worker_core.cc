@@ -99,8 +99,10 @@ void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
     job->on_log = [queue = queue_, id = job->job.id, token = job->token](const std::string& line) {
       return append_log(*queue, id, token, line);
     };
-    job->on_release = [queue = queue_, id = job->job.id, rule = job->job.options.deduplication] {
-      return rule ? release_owned(*queue, rule->id, id) : Result<bool>(false);
+    const auto& rule = job->job.options.deduplication;
+    if (!rule) continue;
+    job->on_release = [queue = queue_, id = job->job.id, de = rule->id] {
+      return release_owned(*queue, de, id);
     };
   }
   running_.insert(fit.begin(), fit.end());

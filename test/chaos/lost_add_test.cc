@@ -58,6 +58,27 @@ TEST_F(LostAnswer, OfABatchWithADuplicateInIt) {
   EXPECT_EQ(info("a").data, "there");
 }
 
+// Said again it is the add that it was, and no hit of its own id.
+TEST_F(LostAnswer, OfADeduplicatedAdd) {
+  auto own = far(patient());
+  Queue<> q{own, name};
+  ASSERT_TRUE(q.open());
+  JobOptions how;
+  how.deduplication = Deduplication::simple("D");
+  proxy.lose(Loss::answer, "job/add_deduplicated", {.times = 2});
+  const auto added = q.add("x", how);
+  ASSERT_TRUE(added) << added.error().message();
+  EXPECT_FALSE(added->deduplicated);
+  proxy.lose(Loss::answer, "job/add_deduplicated", {.times = 2});
+  const auto second = q.add("y", how);
+  ASSERT_TRUE(second) << second.error().message();
+  EXPECT_TRUE(second->deduplicated);
+  EXPECT_EQ(second->id, added->id);
+  EXPECT_EQ(proxy.lost("job/add_deduplicated"), 4U);
+  EXPECT_EQ(counts().waiting, 1);
+  EXPECT_EQ(queue.deduplication_owner("D").value()->job, added->id);
+}
+
 TEST_F(LostAnswer, OfAnAddThatNeverArrived) {
   auto own = far(patient());
   Queue<> q{own, name};

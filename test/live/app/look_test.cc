@@ -72,7 +72,8 @@ TEST_F(EmqJob, ShowsEveryField) {
                      {"priority", 0},
                      {"lifo", false},
                      {"keep_completed", nullptr},
-                     {"keep_failed", {{"count", 7}, {"age_s", 60}}}};
+                     {"keep_failed", {{"count", 7}, {"age_s", 60}}},
+                     {"deduplication", nullptr}};
   EXPECT_EQ(job.at("options"), options);
   EXPECT_EQ(job.at("due_ms").get<std::int64_t>(), job.at("added_ms").get<std::int64_t>() + 90'000);
   for (const char* field : {"processed_ms", "finished_ms", "result"})
