@@ -182,7 +182,6 @@ const std::vector<Exercise>& exercises() {
        }},
       {"deduplication/end",
        [](Scene& s) {
-         s.q.redis()({"RPUSH", s.q.job("kept") + ":logs", "left"});
          s.q.finish({{.run = s.run("own_k")}});
          return s.q.end_deduplication({{"K", "own_k", "kept"}, {"A", "own_a"}});
        }},

@@ -70,6 +70,12 @@ class DeduplicationModel {
     return wrong_;
   }
 
+  // How often each of what may happen did.
+  struct Seen {
+    int stored = 0, owned = 0, replaced = 0, kept = 0, kept_added = 0;
+  };
+  [[nodiscard]] const Seen& seen() const { return seen_; }
+
  private:
   static constexpr int kIds = 4;
 
@@ -97,12 +103,14 @@ class DeduplicationModel {
     const auto has = [&job](char c) { return job.how.find(c) != std::string::npos; };
     const auto now = q_.now;
     if (e == nullptr) {
+      ++seen_.stored;
       store(job);
       owners_[job.de] = {job.id, job.ttl == 0 ? 0 : now + job.ttl};
       return "ok ";
     }
     const auto state = e->held ? ModelState::ended : jobs_.at(e->owner);
     if (has('r') && state == ModelState::delayed) {
+      ++seen_.replaced;
       jobs_[e->owner] = ModelState::gone;
       const auto until = e->until != 0 && has('e') ? now + job.ttl : e->until;
       store(job);
@@ -110,11 +118,13 @@ class DeduplicationModel {
       return "ok ";
     }
     if (has('k') && (state == ModelState::active || e->kept)) {
+      ++seen_.kept;
       e->kept = job;
       e->until = 0;
     } else if (has('e') && e->until != 0) {
       e->until = now + job.ttl;
     }
+    ++seen_.owned;
     return "owned " + e->owner;
   }
 
@@ -252,6 +262,7 @@ class DeduplicationModel {
     const auto kept = std::move(e->second.kept);
     owners_.erase(e);
     if (!kept) return;
+    ++seen_.kept_added;
     store(*kept);
     owners_[de] = {kept->id};
   }
@@ -267,6 +278,7 @@ class DeduplicationModel {
   std::map<std::string, ModelOwner> owners_;
   std::vector<JobRun> runs_;
   std::uint64_t next_ = 1'000;
+  Seen seen_;
   std::string wrong_;
 };
 
@@ -280,6 +292,9 @@ TEST_P(DeduplicationModelTest, OwnersAreThoseOfTheModel) {
     model.step();
     ASSERT_EQ(model.difference(), "") << "step " << i;
   }
+  for (const int often : {model.seen().stored, model.seen().owned, model.seen().replaced,
+                          model.seen().kept, model.seen().kept_added})
+    EXPECT_GE(often, 10);
   delete_queue(redis, q.name());
 }
 
