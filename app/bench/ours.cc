@@ -128,8 +128,7 @@ class Ours final : public Subject {
     const Stopwatch watch;
     for (Count i = 0; i < jobs; ++i) {
       if (!flying->enter(most, deadline)) return too_slow();
-      queue.async_add(payload(0), {},
-                      [flying](const Result<AddedJob>& id) { flying->leave(id); });
+      queue.async_add(payload(0), {}, [flying](const Result<AddedJob>& id) { flying->leave(id); });
     }
     if (auto all = flying->settle(deadline); !all) return all.error();
     return watch.answer();

@@ -124,9 +124,8 @@ TEST_F(Teardown, P34_ClosedWithCallsInFlight) {
           const auto call = t * kCalls + i;
           ++begun;
           if (t % 4 == 0) {
-            q.async_add("x", {}, [&answers, call](const Result<AddedJob>& id) {
-              answers.note(call, id);
-            });
+            q.async_add("x", {},
+                        [&answers, call](const Result<AddedJob>& id) { answers.note(call, id); });
           } else if (t % 4 == 1) {
             answers.note(call, q.add("x"));
           } else if (t % 4 == 2) {
