@@ -1,7 +1,8 @@
 -- deduplication/end: gives ids free whose owners are over, and adds what was kept for that: it owns the id
 -- then. The caller names the owner and the add that it saw, and declares their jobs; where it saw no add that
 -- is kept, the owner stands in its place. With `force` an owner that is not over loses the id as well.
--- An add that is kept under the id of its owner takes the place of what is left of that job.
+-- An add that is kept under the id of its owner takes the place of what is left of that job. Beyond 256 KiB
+-- of what is kept an id is left to the next call, as `moved`, unless it is the first one.
 -- KEYS    meta wait prioritized crashed delayed completed failed marker events trash subkeys de de_due
 --         de_next
 -- ITEM KEYS owner job
@@ -44,20 +45,21 @@ local function kept_add(de, id)
     data = string.sub(text, opts_end) }
 end
 
-local statuses, told, plans, seen, taken, to_place = {}, {}, {}, {}, {}, 0
+local statuses, told, plans, seen, taken, to_place, bytes = {}, {}, {}, {}, {}, 0, 0
 local k = 15
 for i = 1, count do
   local a = 4 + (i - 1) * 4
   local de, owner, kept, custom = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4] == '1'
   local e = read_entry(redis.call('HGET', KEYS[12], de))
   local status = 'ok'
+  local size = kept ~= '' and redis.call('HSTRLEN', KEYS[14], de) or 0
   told[2 * i - 1], told[2 * i] = '', ''
   if seen[de] then
     status = 'gone'
   elseif not e then
     status = 'gone'
     plans[#plans + 1] = { de = de }
-  elseif e.owner ~= owner or e.kept ~= kept then
+  elseif e.owner ~= owner or e.kept ~= kept or (bytes > 0 and bytes + size > 262144) then
     status = 'moved'
     told[2 * i - 1], told[2 * i] = e.owner, e.kept
   elseif not force and (e.expiry == 0 or at < e.expiry) and
@@ -66,6 +68,7 @@ for i = 1, count do
     plans[#plans + 1] = { de = de, stays = e }
   else
     local j = kept ~= '' and kept_add(de, kept)
+    bytes = bytes + size
     if j then
       local has_ended = redis.call('ZSCORE', KEYS[6], kept) or redis.call('ZSCORE', KEYS[7], kept)
       j.clear = redis.call('SISMEMBER', KEYS[10], kept) == 1 or (kept == owner and has_ended)

@@ -74,6 +74,7 @@ void go_on(const std::shared_ptr<Ending>& ending) {
                         queue->keys().meta, [ending](Result<wire::Reply> reply) {
                           if (!reply) return ending->done(reply.error());
                           std::vector<OwnedId> again;
+                          const auto before = ending->end.freed;
                           const std::string none;
                           const auto& items = reply->items;
                           for (std::size_t i = 0; items.size() == 2 && i < ending->ids.size();
@@ -87,7 +88,9 @@ void go_on(const std::shared_ptr<Ending>& ending) {
                             const auto& kept = wire::status_of(items[1], 2 * i + 1, none);
                             if (owner == id.owner) again.push_back({id.de, owner, kept});
                           }
-                          if (again.empty() || ++ending->looks == kLooks)
+                          // Those that did not fit into one call go on in the next ones.
+                          ending->looks = ending->end.freed > before ? 0 : ending->looks + 1;
+                          if (again.empty() || ending->looks == kLooks)
                             return ending->done(ending->end);
                           ending->ids = std::move(again);
                           go_on(ending);

@@ -268,6 +268,28 @@ TEST_F(ScriptDeduplication, AKeptAddWhoseIdWasTakenIsADuplicate) {
   EXPECT_TRUE(is_clean());
 }
 
+TEST_F(ScriptDeduplication, WhatIsKeptIsAddedInCallsOfABoundedSize) {
+  std::vector<OwnedSeen> ids;
+  for (const char* const de : {"A", "B", "C"}) {
+    const auto first = std::string("own-") + de;
+    EXPECT_EQ(add({{.id = first, .de = de, .how = "k"}}), "ok");
+    const auto run = start(first);
+    EXPECT_EQ(add({{.id = std::string("kept-") + de,
+                    .data = std::string(200'000, 'd'),
+                    .de = de,
+                    .how = "k"}}),
+              "owned " + first);
+    q.finish({{.run = run}});
+    ids.push_back(q.owned(de));
+  }
+  const auto reply = q.end_deduplication(ids);
+  EXPECT_EQ(statuses(reply), "ok moved moved");
+  EXPECT_EQ(texts(reply.items.at(1)),
+            (std::vector<std::string>{"", "", "own-B", "kept-B", "own-C", "kept-C"}));
+  EXPECT_EQ(statuses(q.end_deduplication({ids.at(1)})), "ok");
+  EXPECT_EQ(owner("B"), "kept-B");
+}
+
 TEST_F(ScriptDeduplication, AnAddAfterTheEndGoesBeforeTheKeptOne) {
   EXPECT_EQ(add({{.id = "a", .de = "D", .how = "k"}}), "ok");
   const auto run = start("a");
