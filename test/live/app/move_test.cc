@@ -83,7 +83,7 @@ TEST_F(Verbs, RetrySomeAndAll) {
 }
 
 TEST_F(Verbs, EachRefusedJobIsTold) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const auto run = emq({"promote", name, id, "never", "--json"});
   EXPECT_EQ(run.code, 1) << "the first refusal's: not delayed";
   EXPECT_EQ(run.json(), (json{{"done", json::array()}, {"refused", {id, "never"}}}));
@@ -115,7 +115,7 @@ TEST_F(Verbs, AProgressBarOnATerminal) {
 }
 
 TEST_F(Verbs, WhichJobsMustBeSaid) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const std::vector<std::vector<std::string>> lines{{"retry", name},
                                                     {"retry", name, id, "--all"},
                                                     {"retry", name, id, "--dry-run"},
@@ -134,7 +134,7 @@ TEST_F(Verbs, WhichJobsMustBeSaid) {
 }
 
 TEST_F(Verbs, LogsOfAJob) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   for (const char* const line : {"one", "two \x1b[31m", "three"}) ASSERT_TRUE(queue.log(id, line));
   EXPECT_EQ(emq({"logs", name, id}).out, "one\ntwo \\x1b[31m\nthree\n");
   const auto page =
@@ -154,7 +154,7 @@ TEST_F(Verbs, PauseAndResume) {
 }
 
 TEST_F(Verbs, WorkersAndWhatTheyHold) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   EXPECT_EQ(emq({"workers", name}).out, "nobody holds a job of this queue\n");
   redis({"LPOP", key_of(Structure::wait)});
   redis({"ZADD", key_of(Structure::active), "1", id});
