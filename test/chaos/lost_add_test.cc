@@ -109,7 +109,7 @@ TEST_F(LostAnswer, OfAnAddWhoseJobIsGoneBeforeItIsSaidAgain) {
     ASSERT_EQ(added.wait_for(10s), std::future_status::ready);
     const auto id = added.get();
     ASSERT_TRUE(id) << id.error().message();
-    EXPECT_EQ(redis({"EXISTS", job_key(name, *id)}).integer, 0) << *id << " came back";
+    EXPECT_EQ(redis({"EXISTS", job_key(name, *id)}).integer, 0) << id->id << " came back";
   }
   EXPECT_EQ(proxy.lost("job/add"), 2U);
   EXPECT_TRUE(worker.stop(10s));
