@@ -37,7 +37,7 @@ class Producer {
     if (left_ == 0) return finish_when_answered();
     --left_;
     ++missing_;
-    queue_.async_add("request", {}, [this](const echomq::Result<std::string>& id) {
+    queue_.async_add("request", {}, [this](const echomq::Result<echomq::AddedJob>& id) {
       if (std::this_thread::get_id() != loop_thread_) std::abort();
       if (id)
         ++added_;

@@ -24,17 +24,18 @@ int main(int argc, char** argv) try {
   std::atomic<int> added = 0;
   std::latch answered{kByCallback};
   for (int i = 0; i < kByCallback; ++i)
-    notes.async_add("note " + std::to_string(i), {}, [&](const echomq::Result<std::string>& id) {
-      if (id)
-        ++added;
-      else
-        std::fprintf(stderr, "%s\n", id.error().message().c_str());
-      answered.count_down();
-    });
+    notes.async_add("note " + std::to_string(i), {},
+                    [&](const echomq::Result<echomq::AddedJob>& id) {
+                      if (id)
+                        ++added;
+                      else
+                        std::fprintf(stderr, "%s\n", id.error().message().c_str());
+                      answered.count_down();
+                    });
   answered.wait();
 
   // A future holds the same Result.
-  std::vector<std::future<echomq::Result<std::string>>> futures;
+  std::vector<std::future<echomq::Result<echomq::AddedJob>>> futures;
   futures.reserve(kByFuture);
   for (int i = 0; i < kByFuture; ++i) futures.push_back(notes.async_add("future note"));
   int by_future = 0;

@@ -45,7 +45,7 @@ int main(int argc, char** argv) try {
   QTimer::singleShot(0, &app, [&] {
     for (int i = 0; i < kReports; ++i)
       reports.async_add("report " + std::to_string(i), {},
-                        [&](const echomq::Result<std::string>& id) {
+                        [&](const echomq::Result<echomq::AddedJob>& id) {
                           if (QThread::currentThread() != app.thread()) std::abort();
                           if (id)
                             ++added;

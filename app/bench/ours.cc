@@ -19,6 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+using echomq::AddedJob;
 using echomq::Error;
 using echomq::ErrorCode;
 using echomq::Result;
@@ -35,7 +36,7 @@ class InFlight {
     ++now_;
     return room;
   }
-  void leave(const Result<std::string>& added) {
+  void leave(const Result<AddedJob>& added) {
     const std::lock_guard lock(mutex_);
     if (!added && !problem_) problem_ = added.error();
     if (--now_ == most_ - 1 || now_ == 0) fewer_.notify_one();
@@ -127,8 +128,7 @@ class Ours final : public Subject {
     const Stopwatch watch;
     for (Count i = 0; i < jobs; ++i) {
       if (!flying->enter(most, deadline)) return too_slow();
-      queue.async_add(payload(0), {},
-                      [flying](const Result<std::string>& id) { flying->leave(id); });
+      queue.async_add(payload(0), {}, [flying](const Result<AddedJob>& id) { flying->leave(id); });
     }
     if (auto all = flying->settle(deadline); !all) return all.error();
     return watch.answer();
@@ -148,7 +148,7 @@ class Ours final : public Subject {
         threads.emplace_back([&] {
           while (next++ < jobs) {
             auto id =
-                Clock::now() > deadline ? Result<std::string>(too_slow()) : queue.add(payload(0));
+                Clock::now() > deadline ? Result<AddedJob>(too_slow()) : queue.add(payload(0));
             if (id) continue;
             const std::lock_guard lock(mutex);
             problem = id.error();
@@ -205,7 +205,7 @@ class Ours final : public Subject {
       if (due > Clock::now() + 500us) std::this_thread::sleep_until(due);
       if (!flying->enter(jobs, deadline)) return too_slow();
       queue.async_add(payload(monotonic_ns()), {},
-                      [flying](const Result<std::string>& id) { flying->leave(id); });
+                      [flying](const Result<AddedJob>& id) { flying->leave(id); });
     }
     if (auto all = flying->settle(deadline); !all) return all.error();
     return watch.answer();

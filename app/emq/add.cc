@@ -42,6 +42,11 @@ struct AddOptions {
   std::optional<std::string> replicas;
   bool fsync = false;
   std::string confirm_timeout = "1s";
+  std::optional<std::string> dedup_id;
+  std::optional<std::string> dedup_ttl;
+  bool dedup_extend = false;
+  bool dedup_replace = false;
+  bool dedup_keep_last = false;
 };
 
 echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
@@ -66,6 +71,18 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
     if (typed.id->empty()) return bad_value("--id", "", "1 to 255 of A-Z a-z 0-9 . _ -");
     options.id = *typed.id;
   }
+  if (typed.dedup_id) {
+    auto& rule = options.deduplication.emplace();
+    rule.id = *typed.dedup_id;
+    if (typed.dedup_ttl) {
+      const auto ttl = duration("--dedup-ttl", *typed.dedup_ttl, std::chrono::milliseconds(1));
+      if (!ttl) return ttl.error();
+      rule.ttl = *ttl;
+    }
+    rule.extend = typed.dedup_extend;
+    rule.replace = typed.dedup_replace;
+    rule.keep_last = typed.dedup_keep_last;
+  }
   for (const auto& [option, text, rule] :
        {std::tuple{"--keep-completed", &typed.keep_completed, &options.keep_completed},
         std::tuple{"--keep-failed", &typed.keep_failed, &options.keep_failed}}) {
@@ -86,19 +103,37 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
   return options;
 }
 
+// What --json prints.
+struct AddedIds {
+  Json added = Json::array();
+  Json duplicates = Json::array();
+  Json deduplicated = Json::array();  // the owners, one for each add that was not stored
+
+  void note(const echomq::AddedJob& job) {
+    (job.deduplicated ? deduplicated : added).push_back(job.id);
+  }
+  void print() const {
+    print_json({{"ids", added}, {"duplicates", duplicates}, {"deduplicated", deduplicated}});
+  }
+};
+
 Exit add_one(echomq::Queue<>& queue, const AddOptions& typed, const echomq::JobOptions& options,
              const Session& session) {
-  const auto id = queue.add(typed.data.value_or(""), options);
-  if (id) {
+  const auto job = queue.add(typed.data.value_or(""), options);
+  AddedIds ids;
+  if (job) {
+    ids.note(*job);
     if (session.json)
-      print_json({{"ids", {*id}}, {"duplicates", Json::array()}});
+      ids.print();
     else if (!typed.quiet)
-      print("{}\n", *id);
+      print("{}\n", job->id);
     return Exit::ok;
   }
-  if (session.json && id.error().code == echomq::ErrorCode::duplicate)
-    print_json({{"ids", Json::array()}, {"duplicates", {options.id}}});
-  return session.fail(id.error());
+  if (session.json && job.error().code == echomq::ErrorCode::duplicate) {
+    ids.duplicates.push_back(options.id);
+    ids.print();
+  }
+  return session.fail(job.error());
 }
 
 using Chunk = std::vector<echomq::NewJob<>>;
@@ -125,7 +160,7 @@ class Importer {
   Exit run() {
     auto problem = import();
     progress_.clear();
-    if (session_.json) print_json({{"ids", ids_}, {"duplicates", Json::array()}});
+    if (session_.json) ids_.print();
     if (!problem) return Exit::ok;
     problem->detail += added_ == 0 ? "; nothing was added" : "; jobs added: " + grouped(added_);
     problem->fields.emplace_back("added", std::to_string(added_));
@@ -178,16 +213,16 @@ class Importer {
     if (!results) return results.error();
     std::optional<echomq::Error> problem;
     for (std::size_t i = 0; i < results->size(); ++i) {
-      const auto& id = (*results)[i];
-      if (!id) {
-        if (!problem) problem = at_line(id.error(), line_of_[i]);
+      const auto& job = (*results)[i];
+      if (!job) {
+        if (!problem) problem = at_line(job.error(), line_of_[i]);
         continue;
       }
-      ++added_;
+      if (!job->deduplicated) ++added_;
       if (session_.json)
-        ids_.push_back(*id);
+        ids_.note(*job);
       else if (!quiet_)
-        print("{}\n", *id);
+        print("{}\n", job->id);
     }
     progress_.show(grouped(added_) + " jobs added");
     return problem;
@@ -200,7 +235,7 @@ class Importer {
   Lines lines_;
   Progress progress_;
   std::vector<std::uint64_t> line_of_;  // of each job of the chunk
-  Json ids_ = Json::array();
+  AddedIds ids_;
   std::int64_t added_ = 0;
 };
 
@@ -222,6 +257,9 @@ void declare_add(CLI::App& app, Session& session) {
       app, "add", "Add one job, or one for each line of stdin; prints the ids, one a line",
       "  emq add mail send 'to: you' --attempts 5 --backoff exponential:1s,0.2\n"
       "  emq add mail report --delay 2h --id daily-2026-01-31\n"
+      "  emq add mail digest --dedup-id digest --dedup-keep-last\n"
+      "  emq add site build --delay 5s --dedup-id build --dedup-ttl 5s --dedup-extend "
+      "--dedup-replace\n"
       "  jq -c '.[]' orders.json | emq add orders import --stdin --quiet\n"
       "With --stdin empty lines are skipped and each other one must be JSON. A file is checked "
       "whole first: "
@@ -275,10 +313,29 @@ void declare_add(CLI::App& app, Session& session) {
                    "How long to wait for that; past it the job stays, and the exit status is 1")
       ->type_name("TIME")
       ->capture_default_str();
+  auto* dedup = verb->add_option("--dedup-id", typed->dedup_id,
+                                 "While a job owns this id no other is added under it; its id is "
+                                 "printed instead")
+                    ->type_name("ID");
+  verb->add_option("--dedup-ttl", typed->dedup_ttl,
+                   "Own it for so long; without: until the job has ended or is removed")
+      ->type_name("TIME")
+      ->needs(dedup);
+  verb->add_flag("--dedup-extend", typed->dedup_extend, "Begin --dedup-ttl anew where it is owned")
+      ->needs(dedup);
+  verb->add_flag("--dedup-replace", typed->dedup_replace,
+                 "Where its owner is delayed still, replace that job")
+      ->needs(dedup);
+  verb->add_flag("--dedup-keep-last", typed->dedup_keep_last,
+                 "Where its owner runs, add this job, or the last of several, when that has ended")
+      ->needs(dedup);
   verb->add_flag("--quiet", typed->quiet, "Print no ids");
   from_stdin->excludes(data);
   session.declare_server(*verb);
-  session.declare_json(*verb, "Print {\"ids\":[..],\"duplicates\":[..]}");
+  session.declare_json(*verb,
+                       "Print {\"ids\":[..],\"duplicates\":[..],\"deduplicated\":[..]}: what was "
+                       "added, what has such an "
+                       "--id already, and who owns the --dedup-id of each that was not added");
   verb->callback(
       [typed, &session] { session.run = [typed, &session] { return add(*typed, session); }; });
 }

@@ -48,6 +48,15 @@ std::string describe(const Keep& keep) {
   return keep.age.count() == 0 ? count : count + ", for " + length(keep.age);
 }
 
+std::string describe(const echomq::Deduplication& rule) {
+  auto text = rule.id;
+  if (rule.ttl) text += ", for " + length(*rule.ttl);
+  if (rule.extend) text += ", extended";
+  if (rule.replace) text += ", replaced while delayed";
+  if (rule.keep_last) text += ", the last one is kept";
+  return text;
+}
+
 void line(std::string_view label, std::string_view text) {
   print("{}\n", std::string(paint(Style::dim, fmt::format("{:<16}", label), stdout)).append(text));
 }
@@ -91,6 +100,8 @@ void show(const JobInfo& job, std::int64_t now_ms) {
   if (job.options.delay.count() != 0) line("delay", length(job.options.delay));
   if (job.options.keep_completed) line("keep completed", describe(*job.options.keep_completed));
   if (job.options.keep_failed) line("keep failed", describe(*job.options.keep_failed));
+  if (job.options.deduplication)
+    line_of_bytes("deduplication", describe(*job.options.deduplication));
   if (!job.worker.empty()) line_of_bytes("worker", job.worker);
   line_of_bytes("data", job.data);
   if (!job.progress.empty()) line_of_bytes("progress", job.progress);

@@ -17,6 +17,15 @@ Json keep_json(const std::optional<Keep>& keep) {
   return {{"count", keep->count}, {"age_s", keep->age.count()}};
 }
 
+Json deduplication_json(const std::optional<echomq::Deduplication>& rule) {
+  if (!rule) return nullptr;
+  return {{"id", rule->id},
+          {"ttl_ms", rule->ttl ? Json(rule->ttl->count()) : Json(nullptr)},
+          {"extend", rule->extend},
+          {"replace", rule->replace},
+          {"keep_last", rule->keep_last}};
+}
+
 Json options_json(const echomq::JobOptions& options) {
   Json backoff = nullptr;
   if (options.backoff.kind != Backoff::Kind::none)
@@ -31,7 +40,8 @@ Json options_json(const echomq::JobOptions& options) {
           {"keep_completed", keep_json(options.keep_completed)},
           {"keep_failed", keep_json(options.keep_failed)},
           {"traceparent", options.traceparent},
-          {"tracestate", options.tracestate}};
+          {"tracestate", options.tracestate},
+          {"deduplication", deduplication_json(options.deduplication)}};
 }
 
 }  // namespace

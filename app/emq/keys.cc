@@ -53,6 +53,7 @@ constexpr std::array kPairs{
     Pair{"", "", Structure::subkeys, "jobs that have such keys"},
     Pair{"", "", Structure::de, "deduplication, was a key for each id"},
     Pair{"", "", Structure::de_due, "its expiry"},
+    Pair{"", "", Structure::de_next, "the adds that wait for the end of an owner"},
 };
 
 // The keys of one job: what follows its id.

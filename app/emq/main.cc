@@ -74,6 +74,7 @@ Exit run(int argc, char** argv) {
   emq::declare_pause(app, session);
   emq::declare_resume(app, session);
   emq::declare_limit(app, session);
+  emq::declare_dedup(app, session);
   emq::declare_events(app, session);
   emq::declare_id(app, session);
   emq::declare_keys(app, session);

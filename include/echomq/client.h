@@ -28,6 +28,7 @@
 
 namespace echomq::inline v2 {
 
+struct AddedJob;
 struct JobOptions;
 
 enum class LogLevel { debug, info, warning, error };
@@ -64,7 +65,7 @@ struct ClientOptions {
   // ended, the id or the error, on the I/O thread or, where it was refused before it was sent, on
   // the caller's. Neither may throw or block.
   std::function<void(std::string_view queue, std::string& data, JobOptions& options)> before_add{};
-  std::function<void(std::string_view queue, const Result<std::string>& id)> after_add{};
+  std::function<void(std::string_view queue, const Result<AddedJob>& added)> after_add{};
   // Told of each change of the connection's state; `why` says what went wrong when it went down.
   // Called on the I/O thread, like `log`.
   std::function<void(ConnectionState, std::string_view why)> on_state{};

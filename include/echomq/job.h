@@ -77,6 +77,10 @@ class ECHOMQ_API RawJob {
   // ends. Errors: too_large (8 KiB), stale (another run owns the job), not_found (it was removed),
   // and those of the connection.
   Result<void> log(std::string line);
+  // Gives the job's deduplication id free before its end, when the job owns it still; answers
+  // whether it did. What is kept for the end is added now. False for a job without one. Blocks for
+  // about two round trips. Errors: those of the connection.
+  Result<bool> release_deduplication();
 
  private:
   std::shared_ptr<RunningJob> running_;

@@ -7,7 +7,7 @@
 //   key       := "emq:{" queue "}:" suffix  |  "{emq}:" unit
 //   queue     := 1..128 of [A-Za-z0-9._-], not "emq"
 //   suffix    := structure | named ":" name | id | id ":" sub
-//   structure := the words of enum Structure; "de:due" is one of them
+//   structure := the words of enum Structure; "de:due" and "de:next" are among them
 //   named     := "schedule" | "metrics" | "group"        name := 1..255 of [A-Za-z0-9._-]
 //   id        := a minted id (echomq/id.h) | a custom id
 //   custom id := 1..255 of [A-Za-z0-9._-], and none of: a structure or named word, a word of the
@@ -60,8 +60,10 @@ namespace echomq::inline v2 {
 //   trash              set     ids taken out of a set whose own keys are still to be deleted
 //   subkeys            set     ids of jobs that have keys beside their hash
 //   schedules          zset    scheduler id -> next run, ms since 1970
-//   de                 hash    deduplication id -> owner and expiry
-//   de:due             zset    deduplication id -> expiry, ms since 1970
+//   de                 hash    deduplication id -> owner, until when, and the add that is kept for
+//   it de:due             zset    deduplication id -> when it is looked at: its expiry, ms since
+//   1970 de:next            hash    deduplication id -> the newest add that waits for the owner's
+//   end
 enum class Structure {
   meta,
   id,
@@ -85,6 +87,7 @@ enum class Structure {
   schedules,
   de,
   de_due,
+  de_next,
 };
 
 // All of them, in the order above.
@@ -94,7 +97,7 @@ inline constexpr std::array kStructures{
     Structure::delayed, Structure::completed,   Structure::failed,  Structure::waiting_children,
     Structure::marker,  Structure::events,      Structure::limiter, Structure::producers,
     Structure::outbox,  Structure::trash,       Structure::subkeys, Structure::schedules,
-    Structure::de,      Structure::de_due,
+    Structure::de,      Structure::de_due,      Structure::de_next,
 };
 
 // Structures of which a queue has one for each name.

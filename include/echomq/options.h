@@ -7,9 +7,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace echomq::inline v2 {
 
@@ -21,6 +23,7 @@ inline constexpr std::uint64_t kMaxReasonBytes = 8ULL << 10;    // a longer fail
 inline constexpr unsigned kMaxPriority = (1U << 21) - 1;        // scores stay below 2^53
 inline constexpr unsigned kMaxAttempts = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxDelay = std::chrono::hours(24 * 365 * 10);
+inline constexpr std::size_t kMaxDeduplicationId = 255;  // bytes
 inline constexpr std::chrono::seconds kMaxKeepAge = std::chrono::hours(24 * 365 * 100);
 
 // How long to wait before the next attempt. n counts the failed attempts, from 1.
@@ -80,6 +83,39 @@ struct Durability {
   }
 };
 
+// At most one job of a queue at a time is wanted for some purpose: an add under an id that a job
+// owns already is not stored, and answers that job (AddedJob). Who owns the id gives it free by
+// being over, or when its time is; a job that is gone for whatever reason owns nothing.
+//
+//   simple:    until the owner has completed or failed for good, or is removed
+//   throttle:  for `ttl` from the add, whether the owner ends before or runs on; removing it by
+//   hand
+//              gives the id free
+//   debounce:  with JobOptions::delay: a newer add replaces the owner while that is delayed, and
+//              `ttl` begins anew, so the last one of a burst is run
+//   keep_last_if_active: as simple; an add while the owner runs is kept, the newest of several, and
+//              is added when the owner is over (retries and crashes are no end). So at most one
+//              runs and one comes after it, with the data that was given last.
+struct Deduplication {
+  std::string id{};                                // what it is for: UTF-8, 1 to 255 bytes
+  std::optional<std::chrono::milliseconds> ttl{};  // how long it is owned, 1 ms to ten years;
+                                                   // nullopt: until its owner is over
+  bool extend = false;                             // each further add begins `ttl` anew; needs one
+  bool replace = false;    // a further add replaces an owner that is delayed
+  bool keep_last = false;  // an add while the owner runs is kept; excludes ttl, extend and replace
+
+  static Deduplication simple(std::string id) { return {std::move(id)}; }
+  static Deduplication throttle(std::string id, std::chrono::milliseconds ttl) {
+    return {std::move(id), ttl};
+  }
+  static Deduplication debounce(std::string id, std::chrono::milliseconds ttl) {
+    return {std::move(id), ttl, true, true};
+  }
+  static Deduplication keep_last_if_active(std::string id) {
+    return {std::move(id), std::nullopt, false, false, true};
+  }
+};
+
 struct JobOptions {
   unsigned attempts = 1;               // how often it may be tried, 1..1,000,000
   Backoff backoff{};                   // between attempts
@@ -101,6 +137,7 @@ struct JobOptions {
   // RawJob::traceparent().
   std::string traceparent{};
   std::string tracestate{};
+  std::optional<Deduplication> deduplication{};  // nullopt: added whatever else is there
 };
 
 }  // namespace echomq::inline v2

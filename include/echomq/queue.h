@@ -85,9 +85,29 @@ struct EventCap {
 // Of a custom event; a larger payload belongs into a job or a store of its own.
 inline constexpr std::size_t kMaxEventBytes = std::size_t{8} << 10;
 
+// Which job an add led to. Reads as its id wherever a string is wanted.
+struct AddedJob {
+  std::string id{};
+  // The add was not stored: this job owns its deduplication id. With keep_last_if_active its data
+  // may be kept for a job after this one.
+  bool deduplicated = false;
+
+  operator const std::string&() const noexcept { return id; }  // NOLINT: implicit
+  operator std::string_view() const noexcept { return id; }    // NOLINT: implicit
+  friend bool operator==(const AddedJob& job, std::string_view id) noexcept { return job.id == id; }
+  friend bool operator==(const AddedJob&, const AddedJob&) = default;
+};
+
+// Who owns a deduplication id.
+struct DeduplicationOwner {
+  std::string job{};          // its id
+  std::int64_t until_ms = 0;  // 0: until it is over
+  std::string next{};         // the id of the add that is kept for then; empty: none
+};
+
 using FinishedCallback = std::function<void(Result<FinishedJob>)>;
-using AddCallback = std::function<void(Result<std::string>)>;
-using AddResults = std::vector<Result<std::string>>;
+using AddCallback = std::function<void(Result<AddedJob>)>;
+using AddResults = std::vector<Result<AddedJob>>;
 
 class QueueCore;
 
@@ -99,7 +119,7 @@ class ECHOMQ_API RawQueue {
   // Checks the name, the fence, and makes the queue where there is none.
   // Errors: invalid_name, fence, full, and those of the connection.
   Result<void> open();
-  Result<std::string> add(std::string data, const JobOptions& options);
+  Result<AddedJob> add(std::string data, const JobOptions& options);
   Result<AddResults> add_bulk(std::vector<NewJob<std::string>> jobs);
   void async_add(std::string data, const JobOptions& options, AddCallback done);
   Result<Counts> counts();
@@ -142,6 +162,8 @@ class ECHOMQ_API RawQueue {
   Result<void> update_data(std::string_view id, std::string data);
   Result<void> log(std::string_view id, std::string line);
   Result<JobLogs> logs(std::string_view id, const LogOptions& options);
+  Result<std::optional<DeduplicationOwner>> deduplication_owner(std::string_view id);
+  Result<bool> release_deduplication(std::string_view id);
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] const std::shared_ptr<QueueCore>& core() const noexcept { return core_; }
@@ -162,16 +184,18 @@ class Queue {
   // Errors: invalid_name, fence, full, and those of the connection.
   Result<void> open() { return raw_.open(); }
 
-  // Adds one job; answers its id. Blocks for about one round trip.
+  // Adds one job; answers which one, of one that was deduplicated the one that owns its
+  // deduplication id. Blocks for about one round trip.
   // Errors: invalid_argument, invalid_name, too_large (nothing sent); duplicate (a job with that
-  // custom id exists); full (server at maxmemory); fence; collision; timeout and connection_lost
-  // (unknown).
-  Result<std::string> add(const T& data, const JobOptions& options = {}) {
+  // custom id exists); full (server at maxmemory); fence; collision; wrong_state (deduplicated,
+  // and the owner was another one at each try); timeout and connection_lost (unknown).
+  Result<AddedJob> add(const T& data, const JobOptions& options = {}) {
     return raw_.add(Codec<T>::encode(data), options);
   }
 
-  // Adds many; answers one result for each, in order. One bad job refuses the whole call before
-  // anything is sent (the error's field "index" tells which); duplicates are answered one by one.
+  // Adds many; answers one result for each, in order, those that were deduplicated among them. One
+  // bad job refuses the whole call before anything is sent (the error's field "index" tells which);
+  // duplicates are answered one by one.
   Result<AddResults> add_bulk(const std::vector<NewJob<T>>& jobs) {
     std::vector<NewJob<std::string>> raw;
     raw.reserve(jobs.size());
@@ -185,11 +209,11 @@ class Queue {
   void async_add(const T& data, const JobOptions& options, AddCallback done) {
     raw_.async_add(Codec<T>::encode(data), options, std::move(done));
   }
-  std::future<Result<std::string>> async_add(const T& data, const JobOptions& options = {}) {
-    auto promise = std::make_shared<std::promise<Result<std::string>>>();
+  std::future<Result<AddedJob>> async_add(const T& data, const JobOptions& options = {}) {
+    auto promise = std::make_shared<std::promise<Result<AddedJob>>>();
     auto future = promise->get_future();
     async_add(data, options,
-              [promise](Result<std::string> id) { promise->set_value(std::move(id)); });
+              [promise](Result<AddedJob> job) { promise->set_value(std::move(job)); });
     return future;
   }
 
@@ -389,6 +413,19 @@ class Queue {
   // Removes all entries but the newest `keep`, exactly, now; answers how many were removed.
   // Errors: not_found (no such queue), fence, and those of the connection.
   Result<std::uint64_t> trim_events(std::uint64_t keep) { return raw_.trim_events(keep); }
+
+  // --- deduplication (JobOptions::deduplication)
+
+  // Who owns a deduplication id now; nullopt: nobody. Errors: invalid_argument and encoding (the
+  // id), not_found (no such queue), wrong_state (it was another one at each look), fence, and those
+  // of the connection.
+  Result<std::optional<DeduplicationOwner>> deduplication_owner(std::string_view id) {
+    return raw_.deduplication_owner(id);
+  }
+  // Gives a deduplication id free, whoever owns it; answers whether somebody did. The owner stays
+  // as it is. An add that is kept for its end is added now and owns the id then. Blocks for
+  // about three round trips. Errors: as deduplication_owner.
+  Result<bool> release_deduplication(std::string_view id) { return raw_.release_deduplication(id); }
 
   [[nodiscard]] const std::string& name() const noexcept { return raw_.name(); }
   [[nodiscard]] RawQueue& raw() noexcept { return raw_; }

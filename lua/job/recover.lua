@@ -6,7 +6,8 @@
 -- ARGV    revision now count max_crashes keep_failed age_failed
 -- ITEM ARGV id lease
 -- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash, joined by
---         blanks; those of them that have sub-keys
+--         blanks; those of them that have sub-keys; the deduplication ids and the jobs, in turn, of those
+--         that ended
 -- STATUS  ok moved gone done
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
@@ -30,7 +31,7 @@ for i = 1, count do
   if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[11 + i], 'head', 'place', 'run')
+    local job = redis.pcall('HMGET', KEYS[11 + i], 'head', 'place', 'run', 'deid')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -38,7 +39,7 @@ for i = 1, count do
 end
 
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
-local lanes, recovered, failed, ends = new_lanes(), {}, {}, {}
+local lanes, recovered, failed, ends, owners = new_lanes(), {}, {}, {}, {}
 for i = 1, count do
   if statuses[i] == 'ok' then
     local starts, atm, crashes_before, started, _, _, worker = read_run(jobs[i][3])
@@ -47,10 +48,15 @@ for i = 1, count do
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
       redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
-        'failedReason', 'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
+        'failedReason',
+        'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
+      if jobs[i][4] then
+        owners[#owners + 1] = jobs[i][4]
+        owners[#owners + 1] = ids[i]
+      end
     else
       redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, started, '0', '', worker))
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
@@ -67,4 +73,4 @@ put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
 free_slots(m, KEYS[2], KEYS[9], #leave)
 emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
 count_ended(KEYS[11], m, now, #failed)
-return { statuses, table.concat(evicted, ' '), with_subkeys(KEYS[8], evicted) }
+return { statuses, table.concat(evicted, ' '), with_subkeys(KEYS[8], evicted), owners }

@@ -4,18 +4,20 @@
 -- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
 -- caller saw it (-1: it did not look).
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
---         ghosts subkeys events
+--         ghosts subkeys events de de_due
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now count from before
 -- ITEM ARGV id seen
 -- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from` or younger than `before`;
---         `moved`: it waits where nobody looked)
+--         `moved`: it waits where nobody looked); where an add is kept until a job that was removed is over,
+--         the deduplication id, the job and the add, one behind the other
 -- STATUS  ok lock state gone moved
 -- ERRORS  EMQFENCE
 -- EMITS   removed
--- COST    O(batch log N): three calls a job, up to eight for a waiting one; about twenty a batch.
+-- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
+--         deduplication id; about twenty a batch.
 --         O(length of crashed) for a waiting one
--- USES    fence line emit
+-- USES    fence line dedup emit
 local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
@@ -32,17 +34,19 @@ redis.call('LLEN', KEYS[3])
 redis.call('LLEN', KEYS[5])
 redis.call('HLEN', KEYS[11])
 redis.call('SCARD', KEYS[12])
+redis.call('HLEN', KEYS[14])
+redis.call('ZCARD', KEYS[15])
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
-local statuses, seen, removed = {}, {}, {}
+local statuses, seen, removed, kept = {}, {}, {}, {}
 for i = 1, count do
-  local id, k = ids[i], 14 + (i - 1) * 7
+  local id, k = ids[i], 16 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
-  local job = redis.pcall('HGET', KEYS[k], 'head')
-  local there = type(job) == 'string'
-  local added = there and string.match(job, '^(%d+):')
+  local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid')
+  local there = not job.err and job[1]
+  local added = there and string.match(job[1], '^(%d+):')
   local at = tonumber(completed[i] or failed[i] or added or '0')
   if trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
@@ -82,9 +86,18 @@ for i = 1, count do
       if there then
         redis.call('DEL', KEYS[k])
         removed[#removed + 1] = id
+        local e = job[2] and read_entry(redis.call('HGET', KEYS[14], job[2]))
+        if e and e.owner == id and e.kept == '' then
+          redis.call('HDEL', KEYS[14], job[2])
+          redis.call('ZREM', KEYS[15], job[2])
+        elseif e and e.owner == id then
+          kept[#kept + 1] = job[2]
+          kept[#kept + 1] = id
+          kept[#kept + 1] = e.kept
+        end
       end
     end
   end
 end
 emit(KEYS[13], m, now, 'removed', removed)
-return statuses
+return { statuses, kept }

@@ -1,7 +1,8 @@
 -- job/retry_finished: makes jobs that ended ready once more. What their last run left is cleared; what
 -- they are stays: data, options, priority, crashes, and claims so far. A job goes behind those that are
 -- ready with its priority; one that has been through a crash goes back to the crashed lane.
--- KEYS    meta completed failed wait prioritized crashed trash marker events
+-- It owns its deduplication id no more, as from its end on.
+-- KEYS    meta completed failed wait prioritized crashed trash marker events de de_due
 -- ITEM KEYS job
 -- ARGV    revision now count take_completed take_failed reset_attempts
 -- ITEM ARGV id
@@ -9,8 +10,8 @@
 -- STATUS  ok state gone
 -- ERRORS  EMQFENCE
 -- EMITS   retried
--- COST    O(batch log N): three calls a job, about twelve a batch
--- USES    fence run lanes places emit
+-- COST    O(batch log N): three calls a job, up to six with a deduplication id, about twelve a batch
+-- USES    fence run lanes places dedup emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -21,12 +22,14 @@ local failed = redis.call('ZMSCORE', KEYS[3], unpack(ids))
 redis.call('LLEN', KEYS[4])
 redis.call('ZCARD', KEYS[5])
 redis.call('LLEN', KEYS[6])
+redis.call('HLEN', KEYS[10])
+redis.call('ZCARD', KEYS[11])
 local trashed = redis.call('SMISMEMBER', KEYS[7], unpack(ids))
 local statuses, jobs, seen, to_place = {}, {}, {}, 0
 local from_completed, from_failed = {}, {}
 for i = 1, count do
   local id = ids[i]
-  local job = redis.pcall('HMGET', KEYS[9 + i], 'head', 'run', 'lifo', 'priority')
+  local job = redis.pcall('HMGET', KEYS[11 + i], 'head', 'run', 'lifo', 'priority', 'deid')
   local take = (completed[i] and ARGV[4] == '1') or (failed[i] and ARGV[5] == '1')
   if trashed[i] == 1 then
     statuses[i] = 'gone'
@@ -58,15 +61,21 @@ for i = 1, count do
   if statuses[i] == 'ok' then
     local ats, atm, stc = read_run(jobs[i][2])
     if ARGV[6] == '1' then atm = '0' end
-    redis.call('HDEL', KEYS[9 + i], 'returnvalue', 'failedReason', 'progress', 'delay')
-    redis.call('HSET', KEYS[9 + i], 'run', run_text(ats, atm, stc, '0', '0', '', ''))
+    redis.call('HDEL', KEYS[11 + i], 'returnvalue', 'failedReason', 'progress', 'delay')
+    redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, '0', '0', '', ''))
     local place
     if jobs[i][4] then
       place = place_of(jobs[i][4], seq)
       seq = seq + 1
-      redis.call('HSET', KEYS[9 + i], 'place', place)
+      redis.call('HSET', KEYS[11 + i], 'place', place)
     end
     sort_into(lanes, ids[i], place, stc, jobs[i][3])
+    local de = jobs[i][5]
+    local e = de and read_entry(redis.call('HGET', KEYS[10], de))
+    if e and e.owner == ids[i] and e.expiry == 0 and e.kept == '' then
+      redis.call('HDEL', KEYS[10], de)
+      redis.call('ZREM', KEYS[11], de)
+    end
     retried[#retried + 1] = ids[i]
   end
 end

@@ -2,6 +2,7 @@
 -- where there was none, and only when every other fixed key of the queue is absent too.
 -- KEYS    meta id repeat wait ghosts prioritized crashed active delayed completed failed
 --         waiting_children marker events limiter producers outbox trash subkeys schedules de de_due
+--         de_next
 -- ARGV    revision now event_cap
 -- RETURNS 1 when the queue was made by this call, 0 when it was there
 -- ERRORS  EMQFENCE EMQFULL
@@ -16,7 +17,7 @@ local meta = redis.pcall('EXISTS', KEYS[1])
 if meta == 0 then
   if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9],
     KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16], KEYS[17], KEYS[18],
-    KEYS[19], KEYS[20], KEYS[21], KEYS[22]) > 0 then
+    KEYS[19], KEYS[20], KEYS[21], KEYS[22], KEYS[23]) > 0 then
     return redis.error_reply('EMQFENCE expected=echomq:2.0.0 found=keys of the queue without a meta')
   end
   local made = redis.pcall('HSET', KEYS[1], 'version', 'echomq:2.0.0', 'min_revision', '1',

@@ -16,7 +16,7 @@ struct TypeEntry {
   std::string_view word;
 };
 
-constexpr std::array<TypeEntry, 16> kTypeEntries{{
+constexpr std::array<TypeEntry, 18> kTypeEntries{{
     {EventType::added, "added"},
     {EventType::delayed, "delayed"},
     {EventType::promoted, "promoted"},
@@ -30,6 +30,8 @@ constexpr std::array<TypeEntry, 16> kTypeEntries{{
     {EventType::removed, "removed"},
     {EventType::paused, "paused"},
     {EventType::resumed, "resumed"},
+    {EventType::deduplicated, "deduplicated"},
+    {EventType::replaced, "replaced"},
     {EventType::custom, "custom"},
     {EventType::gap, "gap"},
     {EventType::other, "other"},

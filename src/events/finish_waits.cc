@@ -36,7 +36,7 @@ FinishedJob ended(JobState state) {
 // Events after which a job may be looked at; `other` is of a newer version and may be anything.
 bool may_end(EventType type) {
   return type == EventType::completed || type == EventType::failed || type == EventType::removed ||
-         type == EventType::other;
+         type == EventType::replaced || type == EventType::other;
 }
 
 }  // namespace

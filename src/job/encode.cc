@@ -93,6 +93,21 @@ Result<void> check_trace(const JobOptions& options) {
   return {};
 }
 
+Result<void> check_deduplication(const Deduplication& rule) {
+  if (auto ok = check_deduplication_id(rule.id); !ok) return ok;
+  const auto ttl = rule.ttl ? std::to_string(rule.ttl->count()) : std::string("none");
+  if (rule.ttl && (rule.ttl->count() < 1 || *rule.ttl > kMaxDelay))
+    return bad_option("deduplication.ttl", ttl, "milliseconds, 1 to ten years");
+  if (rule.extend && !rule.ttl)
+    return bad_option("deduplication.extend", "true without a ttl", "a ttl that begins anew");
+  if (rule.keep_last && rule.replace)
+    return bad_option("deduplication.keep_last", "true with replace", "one of the two");
+  if (rule.keep_last && rule.ttl)
+    return bad_option("deduplication.keep_last", "true with a ttl of " + ttl,
+                      "no ttl: the id is owned until the owner is over");
+  return {};
+}
+
 Result<void> check(const JobOptions& options) {
   if (options.attempts < 1 || options.attempts > kMaxAttempts)
     return bad_option("attempts", std::to_string(options.attempts),
@@ -117,6 +132,8 @@ Result<void> check(const JobOptions& options) {
   if (auto ok = check_keep("keep_failed", options.keep_failed); !ok) return ok;
   if (auto ok = check_durability(options.durability); !ok) return ok;
   if (auto ok = check_trace(options); !ok) return ok;
+  if (options.deduplication)
+    if (auto ok = check_deduplication(*options.deduplication); !ok) return ok;
   if (!options.id.empty()) return check_job_id(options.id);
   return {};
 }
@@ -155,6 +172,15 @@ std::string encode_opts(const JobOptions& options) {
   keep("removeOnFail", options.keep_failed);
   if (!options.traceparent.empty()) put("traceparent", json_text(options.traceparent));
   if (!options.tracestate.empty()) put("tracestate", json_text(options.tracestate));
+  if (options.deduplication) {
+    const auto& rule = *options.deduplication;
+    auto text = "{\"id\":" + nlohmann::json(rule.id).dump();
+    if (rule.ttl) text += ",\"ttl\":" + std::to_string(rule.ttl->count());
+    if (rule.extend) text += ",\"extend\":true";
+    if (rule.replace) text += ",\"replace\":true";
+    if (rule.keep_last) text += ",\"keepLastIfActive\":true";
+    put("de", text + "}");
+  }
   return out.size() > 1 ? out + "}" : std::string();
 }
 
@@ -195,7 +221,35 @@ std::optional<Keep> decode_keep(const nlohmann::json& json, const char* key) {
   return std::nullopt;
 }
 
+std::optional<Deduplication> decode_deduplication(const nlohmann::json& json) {
+  const auto it = json.find("de");
+  if (it == json.end() || !it->is_object()) return std::nullopt;
+  const auto id = it->find("id");
+  if (id == it->end() || !id->is_string()) return std::nullopt;
+  const auto flag = [&it](const char* key) {
+    const auto set = it->find(key);
+    return set != it->end() && set->is_boolean() && set->get<bool>();
+  };
+  Deduplication rule{.id = id->get<std::string>()};
+  if (const auto ttl = whole(*it, "ttl", 0); ttl > 0) rule.ttl = stored_delay(ttl);
+  rule.extend = flag("extend");
+  rule.replace = flag("replace");
+  rule.keep_last = flag("keepLastIfActive");
+  return rule;
+}
+
 }  // namespace
+
+Result<void> check_deduplication_id(std::string_view id) {
+  constexpr std::string_view kExpected = "1 to 255 bytes of UTF-8";
+  if (id.empty()) return bad_option("deduplication.id", "empty", kExpected);
+  if (id.size() > kMaxDeduplicationId)
+    return bad_option("deduplication.id", std::to_string(id.size()) + " bytes long", kExpected);
+  if (!is_utf8(id))
+    return Error{
+        ErrorCode::encoding, "the deduplication id is not UTF-8", {{"option", "deduplication.id"}}};
+  return {};
+}
 
 Result<void> check_job(std::string_view data, const JobOptions& options, std::size_t data_limit) {
   if (auto ok = check(options); !ok) return ok;
@@ -211,7 +265,7 @@ Result<void> check_job(std::string_view data, const JobOptions& options, std::si
 EncodedJob encode_checked(std::string data, const JobOptions& options) {
   return {options.id,           options.name,          std::move(data),
           encode_opts(options), options.delay.count(), options.priority,
-          options.lifo};
+          options.lifo,         options.deduplication};
 }
 
 Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::size_t data_limit) {
@@ -236,6 +290,7 @@ JobOptions decode_opts(std::string_view text) {
   } else if (it != json.end() && it->is_number()) {
     options.backoff = Backoff::fixed(stored_delay(whole(*it)));
   }
+  options.deduplication = decode_deduplication(json);
   options.keep_completed = decode_keep(json, "removeOnComplete");
   options.keep_failed = decode_keep(json, "removeOnFail");
   options.traceparent = text_of(json, "traceparent");

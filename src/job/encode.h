@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,13 +20,18 @@ struct EncodedJob {
   std::int64_t delay_ms = 0;
   unsigned priority = 0;
   bool lifo = false;
+  std::optional<Deduplication> deduplication{};
 
   // What the job weighs against the limit of a batch.
-  [[nodiscard]] std::size_t bytes() const { return name.size() + data.size() + opts.size() + 64; }
+  [[nodiscard]] std::size_t bytes() const {
+    const auto more = deduplication ? deduplication->id.size() + 32 : 0;
+    return name.size() + data.size() + opts.size() + more + 64;
+  }
 };
 
 // Errors: invalid_argument, invalid_name, too_large, encoding; each names the option and its value.
 Result<void> check_job(std::string_view data, const JobOptions& options, std::size_t data_limit);
+Result<void> check_deduplication_id(std::string_view id);
 // Of a job that was checked.
 EncodedJob encode_checked(std::string data, const JobOptions& options);
 // Both.

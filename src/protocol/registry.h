@@ -30,7 +30,7 @@ struct StructureEntry {
   std::string_view type;
 };
 
-inline constexpr std::array<StructureEntry, 22> kStructureEntries{{
+inline constexpr std::array<StructureEntry, 23> kStructureEntries{{
     {Structure::meta, "meta", "hash"},
     {Structure::id, "id", "string"},
     {Structure::repeat, "repeat", "string"},
@@ -53,6 +53,7 @@ inline constexpr std::array<StructureEntry, 22> kStructureEntries{{
     {Structure::schedules, "schedules", "zset"},
     {Structure::de, "de", "hash"},
     {Structure::de_due, "de:due", "zset"},
+    {Structure::de_next, "de:next", "hash"},
 }};
 
 struct SubEntry {

@@ -244,10 +244,11 @@ Result<BulkReport> retry_all(QueueCore& queue, JobState state, const RetryOption
       .run();
 }
 
-Result<BulkReport> remove_any(QueueCore& queue, JobState state, const BulkOptions& options) {
+Result<BulkReport> remove_any(QueueCore& queue, JobState state, const BulkOptions& options,
+                              bool add_kept) {
   return Bulk(queue, state, options,
-              [&queue, state](const Ids& ids, const Places& places) {
-                return remove_batch(queue, ids, {.state = state}, places);
+              [&queue, state, add_kept](const Ids& ids, const Places& places) {
+                return remove_batch(queue, ids, {.state = state, .add_kept = add_kept}, places);
               })
       .run();
 }

@@ -19,8 +19,9 @@ Result<BulkReport> remove_all(QueueCore& queue, JobState state, const BulkOption
 Result<BulkReport> clean(QueueCore& queue, JobState state, std::chrono::milliseconds older_than,
                          const BulkOptions& options);
 Result<BulkReport> drain(QueueCore& queue, const DrainOptions& what, const BulkOptions& options);
-// Running jobs too.
-Result<BulkReport> remove_any(QueueCore& queue, JobState state, const BulkOptions& options);
+// Running jobs too. `add_kept`: see RemoveFrom.
+Result<BulkReport> remove_any(QueueCore& queue, JobState state, const BulkOptions& options,
+                              bool add_kept = true);
 
 std::int64_t counted(const Counts& counts, JobState state);
 

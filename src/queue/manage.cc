@@ -6,6 +6,7 @@
 #include "echomq_scripts.h"
 #include "queue/ask.h"
 #include "queue/bulk.h"
+#include "queue/deduplication.h"
 #include "queue/holders.h"
 #include "queue/limits.h"
 #include "queue/logs.h"
@@ -152,6 +153,14 @@ Result<void> RawQueue::log(std::string_view id, std::string line) {
 
 Result<JobLogs> RawQueue::logs(std::string_view id, const LogOptions& options) {
   return read_logs(*core_, id, options);
+}
+
+Result<std::optional<DeduplicationOwner>> RawQueue::deduplication_owner(std::string_view id) {
+  return read_owner(*core_, id);
+}
+
+Result<bool> RawQueue::release_deduplication(std::string_view id) {
+  return release_owned(*core_, id);
 }
 
 }  // namespace echomq::inline v2

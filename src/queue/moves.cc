@@ -9,6 +9,7 @@
 #include "base/bad_option.h"
 #include "echomq_scripts.h"
 #include "queue/ask.h"
+#include "queue/deduplication.h"
 #include "queue/locate.h"
 
 namespace echomq::inline v2 {
@@ -44,7 +45,7 @@ Result<Statuses> answer_of(Result<wire::Reply> reply, std::size_t count, std::st
 }
 
 Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFrom& from,
-                               const Places& places) {
+                               const Places& places, std::vector<OwnedId>& kept) {
   using Transition = scripts::JobRemove;
   const auto& k = queue.keys();
   const auto before = from.before_ms ? std::to_string(*from.before_ms) : std::string();
@@ -61,7 +62,9 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
                                   .trash = k.trash,
                                   .ghosts = k.ghosts,
                                   .subkeys = k.subkeys,
-                                  .events = k.events},
+                                  .events = k.events,
+                                  .de = k.de,
+                                  .de_due = k.de_due},
                                  {.revision = scripts::kRevision,
                                   .now = queue.client()->now_ms(),
                                   .count = ids.size(),
@@ -78,7 +81,15 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
                                        .checkpoint = sub.checkpoint});
     call.put_args(Transition::ItemArgs{.id = ids[i], .seen = places[i]});
   }
-  return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
+  auto reply = ask(queue, std::move(call));
+  if (!reply) return reply.error();
+  if (reply->items.size() == 2) {
+    const auto& told = reply->items[1].items;
+    for (std::size_t i = 0; i + 2 < told.size(); i += 3)
+      kept.push_back({told[i].text, told[i + 1].text, told[i + 2].text});
+    reply = wire::Reply(std::move(reply->items[0]));
+  }
+  return answer_of(std::move(reply), ids.size(), Transition::script.name);
 }
 
 Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned priority,
@@ -207,7 +218,9 @@ Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
                                           .crashed = k.crashed,
                                           .trash = k.trash,
                                           .marker = k.marker,
-                                          .events = k.events},
+                                          .events = k.events,
+                                          .de = k.de,
+                                          .de_due = k.de_due},
                                          {.revision = scripts::kRevision,
                                           .now = queue.client()->now_ms(),
                                           .count = ids.size(),
@@ -227,18 +240,22 @@ Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom
   const bool deep = std::any_of(places.begin(), places.end(), is_deep);
   const auto most = deep ? kPlacedBatch : kRemoveBatch;
   Statuses all;
+  std::vector<OwnedId> kept;
   for (std::size_t at = 0; at < ids.size(); at += most) {
     const auto chunk = slice(ids, at, most);
     const auto seen = deep ? slice(places, at, most) : Places();
     auto statuses = with_places(
         queue, chunk,
         [&](const Ids& some, const Places& where) {
-          return remove_placed(queue, some, from, where);
+          return remove_placed(queue, some, from, where, kept);
         },
         seen);
     if (!statuses) return statuses;
     std::move(statuses->begin(), statuses->end(), std::back_inserter(all));
   }
+  if (!from.add_kept || kept.empty()) return all;
+  const auto end = end_owned(queue, kept);
+  if (!end) return end.error();
   return all;
 }
 

@@ -35,6 +35,9 @@ struct RemoveFrom {
   std::optional<JobState> state{};
   // Ended by then, or when they have not ended, added by then. Milliseconds since 1970.
   std::optional<std::int64_t> before_ms{};
+  // What is kept until one of them is over (deduplication) is added then; not where nothing shall
+  // be left.
+  bool add_kept = true;
 };
 
 // One batch, at most kMaxBatchJobs ids.

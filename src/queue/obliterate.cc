@@ -114,7 +114,7 @@ class Obliteration {
           // Others come and go: the whole is at least what was met.
           return options_.on_progress({done, skipped, std::max(total_, done + skipped)});
         };
-      const auto part = remove_any(queue_, state, how);
+      const auto part = remove_any(queue_, state, how, /*add_kept=*/false);
       if (!part) return part.error();
       report_.done += part->done;
       report_.skipped += part->skipped;
@@ -195,7 +195,8 @@ class Obliteration {
                                                           .de = k.de,
                                                           .de_due = k.de_due,
                                                           .metrics_completed = k.metrics_completed,
-                                                          .metrics_failed = k.metrics_failed},
+                                                          .metrics_failed = k.metrics_failed,
+                                                          .de_next = k.de_next},
                                                          {.revision = scripts::kRevision,
                                                           .now = queue_.client()->now_ms(),
                                                           .all = options_.all}));

@@ -44,7 +44,8 @@ void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string&
        .subkeys = k.subkeys,
        .schedules = k.schedules,
        .de = k.de,
-       .de_due = k.de_due},
+       .de_due = k.de_due,
+       .de_next = k.de_next},
       {.revision = scripts::kRevision, .now = client->now_ms(), .event_cap = kEventCap});
   client->call(std::move(call), queue, k.meta,
                [client, queue, done = std::move(done)](Result<wire::Reply> reply) mutable {

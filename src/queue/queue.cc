@@ -18,7 +18,7 @@ Error buffer_full(std::size_t limit) {
           {{"expected", "less than " + std::to_string(limit) + " bytes in flight"}}};
 }
 
-void told(const QueueCore& queue, const Result<std::string>& id) {
+void told(const QueueCore& queue, const Result<AddedJob>& id) {
   const auto& after_add = queue.client()->options().after_add;
   if (after_add) after_add(queue.name(), id);
 }
@@ -37,7 +37,7 @@ Result<JobInfo> RawQueue::job(std::string_view id) { return core_->job(id); }
 void RawQueue::async_add(std::string data, const JobOptions& options, AddCallback done) {
   const auto& client = core_->client()->options();
   if (client.after_add)
-    done = [core = core_, done = std::move(done)](Result<std::string> id) {
+    done = [core = core_, done = std::move(done)](Result<AddedJob> id) {
       told(*core, id);
       done(std::move(id));
     };
@@ -77,7 +77,7 @@ std::optional<Error> RawQueue::prepare_bulk(std::vector<NewJob<std::string>>& jo
   return std::nullopt;
 }
 
-Result<std::string> RawQueue::add(std::string data, const JobOptions& options) {
+Result<AddedJob> RawQueue::add(std::string data, const JobOptions& options) {
   auto results = add_bulk({{std::move(data), options}});
   if (!results) return results.error();
   return std::move(results->front());
@@ -97,13 +97,13 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
   };
   auto wait = std::make_shared<Wait>();
   wait->missing = jobs.size();
-  wait->results.assign(jobs.size(), std::string());
+  wait->results.assign(jobs.size(), AddedJob{});
   // Batch by batch, so that the server works on the first while the next one is encoded.
   std::vector<PendingAdd> adds;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (adds.empty()) adds.reserve(std::min(jobs.size() - i, kMaxBatchJobs));
     adds.push_back({job::encode_checked(std::move(jobs[i].data), jobs[i].options),
-                    [wait, i, core = core_](Result<std::string> result) {
+                    [wait, i, core = core_](Result<AddedJob> result) {
                       told(*core, result);
                       const std::lock_guard lock(wait->mutex);
                       wait->results[i] = std::move(result);

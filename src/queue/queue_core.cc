@@ -15,6 +15,13 @@ namespace echomq::inline v2 {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+// How many owners of deduplication ids a process remembers. One that it forgot costs a round trip.
+constexpr std::size_t kOwnersKnown = 4'096;
+
+}  // namespace
+
 std::shared_ptr<QueueCore> QueueCore::of(const std::shared_ptr<ClientCore>& client,
                                          std::string_view name) {
   // "orders" and "{orders}" are one queue, and must be one core: its lanes are numbered once.
@@ -218,15 +225,26 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
     flush->number = client_->next_flush();
   }
   flush->minted.resize(flush->adds.size());
-  job::Shapes shapes;
+  bool deduplicated = false;
   for (std::size_t i = 0; i < flush->adds.size(); ++i) {
     const auto& job = flush->adds[i].job;
-    shapes.put(job);
+    deduplicated = deduplicated || job.deduplication;
     if (!job.id.empty() || !flush->minted[i].empty()) continue;
     const auto id = node.mint(now);
     if (!id) return mint_more(flush, deadline, reopened);
     flush->minted[i] = std::to_string(*id);
   }
+  auto call = deduplicated ? add_deduplicated_call(*flush, now) : add_call(*flush, now);
+  client_->call(std::move(call), name_, keys_.meta,
+                std::max(deadline - monotonic_ms(), milliseconds(1)),
+                [self = shared_from_this(), flush, deadline, reopened](Result<wire::Reply> reply) {
+                  self->answered(flush, deadline, reopened, std::move(reply));
+                });
+}
+
+ScriptCall QueueCore::add_call(const AddBatcher::Flush& flush, std::int64_t now) {
+  job::Shapes shapes;
+  for (const auto& add : flush.adds) shapes.put(add.job);
   auto call = ScriptCall::of<scripts::JobAdd>({.meta = keys_.meta,
                                                .producers = keys_.producers,
                                                .wait = keys_.wait,
@@ -239,14 +257,14 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
                                                .subkeys = keys_.subkeys},
                                               {.revision = scripts::kRevision,
                                                .now = now,
-                                               .lane = flush->producer,
-                                               .grant = flush->grant,
-                                               .flush = flush->number,
-                                               .count = flush->adds.size(),
+                                               .lane = flush.producer,
+                                               .grant = flush.grant,
+                                               .flush = flush.number,
+                                               .count = flush.adds.size(),
                                                .shapes = shapes.text()});
-  for (std::size_t i = 0; i < flush->adds.size(); ++i) {
-    const auto& job = flush->adds[i].job;
-    const auto& id = job.id.empty() ? flush->minted[i] : job.id;
+  for (std::size_t i = 0; i < flush.adds.size(); ++i) {
+    const auto& job = flush.adds[i].job;
+    const auto& id = job.id.empty() ? flush.minted[i] : job.id;
     call.put_keys(scripts::JobAdd::ItemKeys{.job = job_key(name_, id)});
     if (!job.id.empty()) {
       const SubKeys sub(name_, id);
@@ -254,11 +272,63 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
     }
     call.put_args(scripts::JobAdd::ItemArgs{.id = id, .data = job.data});
   }
-  client_->call(std::move(call), name_, keys_.meta,
-                std::max(deadline - monotonic_ms(), milliseconds(1)),
-                [self = shared_from_this(), flush, deadline, reopened](Result<wire::Reply> reply) {
-                  self->answered(flush, deadline, reopened, std::move(reply));
-                });
+  return call;
+}
+
+// The owner that this process knows of is declared. Where it is another one by now the script tells
+// so, and the job is said again: so there is no look before each add.
+ScriptCall QueueCore::add_deduplicated_call(const AddBatcher::Flush& flush,
+                                            std::int64_t now) const {
+  using Transition = scripts::JobAddDeduplicated;
+  auto call = ScriptCall::of<Transition>({.meta = keys_.meta,
+                                          .producers = keys_.producers,
+                                          .wait = keys_.wait,
+                                          .prioritized = keys_.prioritized,
+                                          .crashed = keys_.crashed,
+                                          .delayed = keys_.delayed,
+                                          .marker = keys_.marker,
+                                          .events = keys_.events,
+                                          .trash = keys_.trash,
+                                          .subkeys = keys_.subkeys,
+                                          .active = keys_.active,
+                                          .completed = keys_.completed,
+                                          .failed = keys_.failed,
+                                          .de = keys_.de,
+                                          .de_due = keys_.de_due,
+                                          .de_next = keys_.de_next},
+                                         {.revision = scripts::kRevision,
+                                          .now = now,
+                                          .lane = flush.producer,
+                                          .grant = flush.grant,
+                                          .flush = flush.number,
+                                          .count = flush.adds.size()});
+  for (std::size_t i = 0; i < flush.adds.size(); ++i) {
+    const auto& job = flush.adds[i].job;
+    const auto& id = job.id.empty() ? flush.minted[i] : job.id;
+    const auto& rule = job.deduplication;
+    const auto known = rule ? owners_.find(rule->id) : owners_.end();
+    const auto seen = known == owners_.end() ? std::string() : known->second;
+    const std::string how = !rule ? ""
+                                  : std::string(rule->extend ? "e" : "") +
+                                        (rule->replace ? "r" : "") + (rule->keep_last ? "k" : "");
+    const auto key = job_key(name_, id);
+    call.put_keys(
+        Transition::ItemKeys{.job = key, .owner = seen.empty() ? key : job_key(name_, seen)});
+    if (!job.id.empty()) call.put_keys(SubKeys(name_, id).as<Transition::MoreKeys>());
+    call.put_args(Transition::ItemArgs{.id = id,
+                                       .custom = !job.id.empty(),
+                                       .data = job.data,
+                                       .name = job.name,
+                                       .opts = job.opts,
+                                       .delay = job.delay_ms,
+                                       .priority = job.priority,
+                                       .lifo = job.lifo,
+                                       .de = rule ? std::string_view(rule->id) : std::string_view(),
+                                       .how = how,
+                                       .ttl = rule && rule->ttl ? rule->ttl->count() : 0,
+                                       .seen = seen});
+  }
+  return call;
 }
 
 // The grant, or what it allows, ended in the middle of a batch: nothing was sent, so the whole
@@ -297,23 +367,69 @@ void QueueCore::answered(const std::shared_ptr<AddBatcher::Flush>& flush, millis
     }
     refuse(flush->adds, error);
   } else {
-    const std::string none;
-    for (std::size_t i = 0; i < flush->adds.size(); ++i) {
-      auto& add = flush->adds[i];
-      const auto& id = add.job.id.empty() ? flush->minted[i] : add.job.id;
-      auto result = add_result(wire::status_of(*reply, i, none), id);
-      if (result && add.durability.kind != Durability::Kind::memory)
-        confirm(add, id);
-      else
-        answer(add, std::move(result));
-    }
+    const auto moved = answer_all(*flush, *reply);
+    if (!moved.empty() && say_again(flush, moved, deadline, reopened)) return;
   }
   batcher_.done(flush->lane);
   pump();
 }
 
-Result<std::string> QueueCore::add_result(const std::string& status, const std::string& id) const {
-  if (status == "ok" || status == "done") return id;
+// Which of them are to be said again, because their ids are owned by others than this process knew.
+std::vector<std::size_t> QueueCore::answer_all(AddBatcher::Flush& flush, const wire::Reply& reply) {
+  const std::string none;
+  const bool has_owners =
+      reply.items.size() == 2 && reply.items[0].kind == wire::Reply::Kind::array;
+  const auto& statuses = has_owners ? reply.items[0] : reply;
+  std::vector<std::size_t> moved;
+  if (owners_.size() > kOwnersKnown) owners_.clear();
+  for (std::size_t i = 0; i < flush.adds.size(); ++i) {
+    auto& add = flush.adds[i];
+    const auto& id = add.job.id.empty() ? flush.minted[i] : add.job.id;
+    const auto& status = wire::status_of(statuses, i, none);
+    const auto& owner = has_owners ? wire::status_of(reply.items[1], i, none) : none;
+    if (add.job.deduplication && (status == "ok" || !owner.empty()))
+      owners_[add.job.deduplication->id] = status == "ok" ? id : owner;
+    if (status == "moved") {
+      moved.push_back(i);
+      continue;
+    }
+    auto result = add_result(status, id, owner);
+    if (result && add.durability.kind != Durability::Kind::memory)
+      confirm(add, *std::move(result));
+    else
+      answer(add, std::move(result));
+  }
+  return moved;
+}
+
+// As a flush of its own: the one before was applied. False when it is too late for that.
+bool QueueCore::say_again(const std::shared_ptr<AddBatcher::Flush>& flush,
+                          const std::vector<std::size_t>& moved, milliseconds deadline,
+                          bool reopened) {
+  auto next = std::make_shared<AddBatcher::Flush>();
+  next->lane = flush->lane;
+  for (const auto i : moved) {
+    next->adds.push_back(std::move(flush->adds[i]));
+    next->minted.push_back(std::move(flush->minted[i]));
+  }
+  if (monotonic_ms() < deadline) {
+    send(next, deadline, reopened);
+    return true;
+  }
+  for (auto& add : next->adds) {
+    const auto& id = add.job.deduplication->id;
+    answer(add, Error{ErrorCode::wrong_state,
+                      "the owner of deduplication id \"" + id + "\" of queue \"" + name_ +
+                          "\" was another one each time that the job was added; try again",
+                      {{"queue", name_}, {"value", id}}});
+  }
+  return false;
+}
+
+Result<AddedJob> QueueCore::add_result(const std::string& status, const std::string& id,
+                                       const std::string& owner) const {
+  if (status == "ok" || status == "done") return AddedJob{id};
+  if (status == "owned") return AddedJob{owner, /*deduplicated=*/true};
   if (status == "dup")
     return Error{ErrorCode::duplicate,
                  "queue \"" + name_ + "\" has a job " + id + " already; it was left as it is",
@@ -332,21 +448,22 @@ void QueueCore::refuse(std::vector<PendingAdd>& adds, const Error& why) {
   for (auto& add : adds) answer(add, why);
 }
 
-void QueueCore::confirm(PendingAdd& add, const std::string& id) {
+void QueueCore::confirm(PendingAdd& add, AddedJob added) {
   const auto wanted = add.durability;
-  client_->durable_lane().confirm(
-      wanted, client_->run_id(), name_,
-      [self = shared_from_this(), add = std::move(add), id](Result<void> confirmed) mutable {
-        if (confirmed) return self->answer(add, id);
-        auto error = confirmed.error();
-        error.detail = "job " + id + " is in queue \"" + self->name_ +
-                       "\", and not confirmed: " + error.detail;
-        error.fields = {{"queue", self->name_}, {"value", id}};
-        self->answer(add, std::move(error));
-      });
+  client_->durable_lane().confirm(wanted, client_->run_id(), name_,
+                                  [self = shared_from_this(), add = std::move(add),
+                                   added = std::move(added)](Result<void> confirmed) mutable {
+                                    if (confirmed) return self->answer(add, std::move(added));
+                                    const auto& id = added.id;
+                                    auto error = confirmed.error();
+                                    error.detail = "job " + id + " is in queue \"" + self->name_ +
+                                                   "\", and not confirmed: " + error.detail;
+                                    error.fields = {{"queue", self->name_}, {"value", id}};
+                                    self->answer(add, std::move(error));
+                                  });
 }
 
-void QueueCore::answer(PendingAdd& add, Result<std::string> result) const {
+void QueueCore::answer(PendingAdd& add, Result<AddedJob> result) const {
   if (add.direct) return add.done(std::move(result));
   client_->give_buffer(add.job.bytes());
   client_->run_callback([done = std::move(add.done), result = std::move(result)]() mutable {

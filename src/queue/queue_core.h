@@ -83,10 +83,17 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void answered(const std::shared_ptr<AddBatcher::Flush>& flush, std::chrono::milliseconds deadline,
                 bool reopened, Result<wire::Reply> reply);
   void refuse(std::vector<PendingAdd>& adds, const Error& why);
-  void confirm(PendingAdd& add, const std::string& id);
-  void answer(PendingAdd& add, Result<std::string> result) const;
-  [[nodiscard]] Result<std::string> add_result(const std::string& status,
-                                               const std::string& id) const;
+  void confirm(PendingAdd& add, AddedJob added);
+  void answer(PendingAdd& add, Result<AddedJob> result) const;
+  [[nodiscard]] Result<AddedJob> add_result(const std::string& status, const std::string& id,
+                                            const std::string& owner) const;
+  [[nodiscard]] ScriptCall add_call(const AddBatcher::Flush& flush, std::int64_t now);
+  [[nodiscard]] ScriptCall add_deduplicated_call(const AddBatcher::Flush& flush,
+                                                 std::int64_t now) const;
+  std::vector<std::size_t> answer_all(AddBatcher::Flush& flush, const wire::Reply& reply);
+  bool say_again(const std::shared_ptr<AddBatcher::Flush>& flush,
+                 const std::vector<std::size_t>& moved, std::chrono::milliseconds deadline,
+                 bool reopened);
 
   std::shared_ptr<ClientCore> client_;
   std::string name_;
@@ -98,6 +105,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   AddBatcher batcher_;
   bool preparing_ = false;
   std::shared_ptr<FinishWaits> finish_waits_;
+  std::unordered_map<std::string, std::string> owners_;  // of deduplication ids, as last told
   std::unordered_map<std::string, std::uint64_t> held_;
   std::multiset<std::uint64_t> claims_;
 

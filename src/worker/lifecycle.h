@@ -117,6 +117,7 @@ class Lifecycle {
   void look_again() {
     hot_ = true;
     again_ = claiming_;
+    drained_ = false;
   }
 
   // A promotion is through; the next delayed job is due then (0: none). Its timer stands in the

@@ -35,4 +35,8 @@ Result<void> RawJob::progress(std::string value) {
 
 Result<void> RawJob::log(std::string line) { return running_->on_log(line); }
 
+Result<bool> RawJob::release_deduplication() {
+  return running_->on_release ? running_->on_release() : Result<bool>(false);
+}
+
 }  // namespace echomq::inline v2

@@ -38,6 +38,8 @@ class RunningJob {
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
   std::stop_source stop;
   std::function<Result<void>(const std::string&)> on_log{};  // stores a line, and waits for that
+  // Gives its deduplication id free, and waits for that; empty where it has none.
+  std::function<Result<bool>()> on_release{};
   std::atomic<bool> lease_lost{false};
 
   void set_progress(std::string value) {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "echomq_scripts.h"
 #include "job/ends.h"
+#include "queue/deduplication.h"
 #include "wire/reply_form.h"
 #include "worker/running_job.h"
 
@@ -163,6 +164,20 @@ ScriptCall Settler::release_call(const Batch& batch) const {
   return call;
 }
 
+// In the same write and before the end, which may delete the job: whoever adds under an id that is
+// owned for a time then finds it held.
+void Settler::hold_ids(const Batch& batch) const {
+  std::vector<OwnedId> ids;
+  for (const auto& settlement : batch) {
+    const auto& job = settlement.job->job;
+    const auto& rule = job.options.deduplication;
+    if (rule && rule->ttl) ids.push_back({rule->id, job.id, {}});
+  }
+  if (ids.empty()) return;
+  queue_->client()->call(hold_call(*queue_, ids), queue_->name(), queue_->keys().meta,
+                         [](const Result<wire::Reply>&) {});
+}
+
 void Settler::stop() {
   if (!stopped_at_) stopped_at_ = monotonic_ms();
 }
@@ -180,6 +195,7 @@ void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
     oldest = oldest_of(kind).take(batch->size());
     peek = oldest_of(kind).peek(batch->size());
   }
+  if (finish) hold_ids(*batch);
   auto call = kind == Kind::retry     ? retry_call(*batch)
               : kind == Kind::release ? release_call(*batch)
                                       : finish_call(*batch, oldest, peek);

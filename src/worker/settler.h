@@ -58,6 +58,7 @@ class Settler : public std::enable_shared_from_this<Settler> {
                                        std::size_t peek) const;
   [[nodiscard]] ScriptCall retry_call(const Batch& batch) const;
   [[nodiscard]] ScriptCall release_call(const Batch& batch) const;
+  void hold_ids(const Batch& batch) const;
   [[nodiscard]] bool may_send() const;
 
   std::shared_ptr<QueueCore> queue_;

@@ -84,6 +84,7 @@ void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
                              recovered.failed += status.text == "done" ? 1 : 0;
                            }
                            self->evictor_->push(*reply);
+                           self->releaser_->push(*reply);
                            self->recovered_(recovered);
                          });
 }

@@ -29,8 +29,9 @@ void WorkerCore::start(RawHandler handler) {
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
   settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
                                        evictor_, weak_call(*this, &WorkerCore::settled));
+  releaser_ = std::make_shared<Releaser>(queue_, weak_call(*this, &WorkerCore::released));
   sweeper_ = std::make_shared<Sweeper>(queue_, options_.max_crashes, options_.keep_failed, evictor_,
-                                       weak_call(*this, &WorkerCore::recovered));
+                                       releaser_, weak_call(*this, &WorkerCore::recovered));
   reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
   extender_ =
       std::make_shared<Extender>(queue_, options_.lease, weak_call(*this, &WorkerCore::lease_lost));
@@ -94,10 +95,16 @@ void WorkerCore::step() {
 // --- jobs
 
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
-  for (const auto& job : fit)
+  for (const auto& job : fit) {
     job->on_log = [queue = queue_, id = job->job.id, token = job->token](const std::string& line) {
       return append_log(*queue, id, token, line);
     };
+    const auto& rule = job->job.options.deduplication;
+    if (!rule) continue;
+    job->on_release = [queue = queue_, id = job->job.id, de = rule->id] {
+      return release_owned(*queue, de, id);
+    };
+  }
   running_.insert(fit.begin(), fit.end());
   runner_->run(fit);
   for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
@@ -128,6 +135,11 @@ void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
 void WorkerCore::settled(const Settlement& settlement, const std::string& status) {
   queue_->holds_no_more(settlement.job->job.id, settlement.job->token);
   report_.settled(settlement.kind, status);
+  using Kind = Settlement::Kind;
+  const auto& rule = settlement.job->job.options.deduplication;
+  const bool over = settlement.kind == Kind::complete || settlement.kind == Kind::fail;
+  if (rule && (status == "gone" || (over && (status == "ok" || status == "done"))))
+    releaser_->push(OwnedId{rule->id, settlement.job->job.id, {}});
   if (status != "ok" && status != "done")
     log(LogLevel::warning, "job " + settlement.job->job.id + " of \"" + queue_->name() +
                                "\": the end of its run was answered \"" + status + "\"");
@@ -153,6 +165,7 @@ void WorkerCore::tick() {
   if (ticks_++ * interval >= kTrashEvery || ticks_ == 1) {
     ticks_ = 1;
     evictor_->sweep();
+    releaser_->sweep();
   }
 }
 
@@ -195,7 +208,17 @@ void WorkerCore::pause(bool pause) {
 }
 
 void WorkerCore::drained() {
-  if (settler_->idle()) stop_now();
+  if (releaser_->idle()) {
+    if (settler_->idle()) stop_now();
+    return;
+  }
+  drain_waits_ = true;
+}
+
+// What was kept for the end of a job may have become one.
+void WorkerCore::released() {
+  if (std::exchange(drain_waits_, false)) intake_->look_again();
+  step();
 }
 
 void WorkerCore::stop_now() {
@@ -228,7 +251,9 @@ void WorkerCore::give_back_unstarted() {
 }
 
 void WorkerCore::check_stopped() {
-  if (!stopping_ || !running_.empty() || !intake_->idle() || !settler_->idle()) return;
+  if (!stopping_ || !running_.empty() || !intake_->idle() || !settler_->idle() ||
+      !releaser_->idle())
+    return;
   if (tick_) tick_->cancel();
   reconnect_hook_.reset();
   report_.stopped();

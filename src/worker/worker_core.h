@@ -21,6 +21,7 @@
 #include "worker/intake.h"
 #include "worker/progress_sender.h"
 #include "worker/reconciler.h"
+#include "worker/releaser.h"
 #include "worker/runner.h"
 #include "worker/running_job.h"
 #include "worker/settler.h"
@@ -70,6 +71,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void send_progress();
   void reconnected();
   void drained();
+  void released();
   void stop_now();
   void give_back_unstarted();
   void check_stopped();
@@ -80,6 +82,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::shared_ptr<Runner> runner_;
   std::shared_ptr<Evictor> evictor_;
   std::shared_ptr<Settler> settler_;
+  std::shared_ptr<Releaser> releaser_;
+  bool drain_waits_ = false;  // for it
   std::shared_ptr<Sweeper> sweeper_;
   std::shared_ptr<Reconciler> reconciler_;
   std::shared_ptr<Extender> extender_;

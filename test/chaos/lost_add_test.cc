@@ -58,6 +58,27 @@ TEST_F(LostAnswer, OfABatchWithADuplicateInIt) {
   EXPECT_EQ(info("a").data, "there");
 }
 
+// Said again it is the add that it was, and no hit of its own id.
+TEST_F(LostAnswer, OfADeduplicatedAdd) {
+  auto own = far(patient());
+  Queue<> q{own, name};
+  ASSERT_TRUE(q.open());
+  JobOptions how;
+  how.deduplication = Deduplication::simple("D");
+  proxy.lose(Loss::answer, "job/add_deduplicated", {.times = 2});
+  const auto added = q.add("x", how);
+  ASSERT_TRUE(added) << added.error().message();
+  EXPECT_FALSE(added->deduplicated);
+  proxy.lose(Loss::answer, "job/add_deduplicated", {.times = 2});
+  const auto second = q.add("y", how);
+  ASSERT_TRUE(second) << second.error().message();
+  EXPECT_TRUE(second->deduplicated);
+  EXPECT_EQ(second->id, added->id);
+  EXPECT_EQ(proxy.lost("job/add_deduplicated"), 4U);
+  EXPECT_EQ(counts().waiting, 1);
+  EXPECT_EQ(queue.deduplication_owner("D").value()->job, added->id);
+}
+
 TEST_F(LostAnswer, OfAnAddThatNeverArrived) {
   auto own = far(patient());
   Queue<> q{own, name};
@@ -88,7 +109,7 @@ TEST_F(LostAnswer, OfAnAddWhoseJobIsGoneBeforeItIsSaidAgain) {
     ASSERT_EQ(added.wait_for(10s), std::future_status::ready);
     const auto id = added.get();
     ASSERT_TRUE(id) << id.error().message();
-    EXPECT_EQ(redis({"EXISTS", job_key(name, *id)}).integer, 0) << *id << " came back";
+    EXPECT_EQ(redis({"EXISTS", job_key(name, *id)}).integer, 0) << id->id << " came back";
   }
   EXPECT_EQ(proxy.lost("job/add"), 2U);
   EXPECT_TRUE(worker.stop(10s));

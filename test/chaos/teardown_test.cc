@@ -84,7 +84,7 @@ TEST_F(Teardown, P34_HandlesGoneWithCallsInFlight) {
         threads.emplace_back([&answers, mine = *own, t, time, this]() mutable {
           Queue<> q{mine, name};
           for (std::size_t i = 0; i < kCalls; ++i)
-            q.async_add("x", {}, [&answers, call = t * kCalls + i](const Result<std::string>& id) {
+            q.async_add("x", {}, [&answers, call = t * kCalls + i](const Result<AddedJob>& id) {
               answers.note(call, id);
             });
           if (time % 3 == 0) (void)q.counts();  // and a few that wait
@@ -124,9 +124,8 @@ TEST_F(Teardown, P34_ClosedWithCallsInFlight) {
           const auto call = t * kCalls + i;
           ++begun;
           if (t % 4 == 0) {
-            q.async_add("x", {}, [&answers, call](const Result<std::string>& id) {
-              answers.note(call, id);
-            });
+            q.async_add("x", {},
+                        [&answers, call](const Result<AddedJob>& id) { answers.note(call, id); });
           } else if (t % 4 == 1) {
             answers.note(call, q.add("x"));
           } else if (t % 4 == 2) {

@@ -79,6 +79,21 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   q.redis()({"HSET", q.keys.ghosts, "wait", "1"});
   q.add(plain({"w2"}));
   q.add({{.id = "p1", .priority = 1}, {.id = "p2", .priority = 2}});
+  // Owners in each state: one that waits, one that is delayed and has a sub-key, one that runs, one
+  // that has ended and holds for its time, and one of those that end with this scene's calls.
+  q.add_deduplicated({{.id = "own_a", .de = "A"},
+                      {.id = "own_b", .de = "B"},
+                      {.id = "own_c", .lifo = true, .de = "C", .ttl = kLong}});
+  keep(q.claim(1, {.lease_ms = kLong, .take_crashed = false}));  // own_c
+  q.hold_deduplication({{"C", "own_c"}});
+  require(q.finish({{.run = run("own_c")}}), "ok");
+  q.add_deduplicated({{.id = "own_k", .lifo = true, .de = "K"}});
+  keep(q.claim(1, {.lease_ms = kLong, .take_crashed = false}));
+  q.add_deduplicated({{.id = "kept", .de = "K", .how = "k"}});
+  q.add_deduplicated({{.id = "own_d", .delay = kLong, .de = "D", .ttl = kLong},
+                      {.id = "own_s", .delay = kLong, .de = "S"}});
+  q.redis()({"SADD", q.keys.subkeys, "own_s"});
+  q.redis()({"RPUSH", q.job("own_s") + ":logs", "a line"});
   q.now += 10'000;
   // The next end is the first of its minute, and there are older ones to take out.
   for (const auto& key : {q.keys.metrics_completed, q.keys.metrics_failed}) {
@@ -141,11 +156,56 @@ const std::vector<Exercise>& exercises() {
                          {.id = "n5", .delay = 1'000, .priority = 3},
                          {.id = "a1"}});
        }},
+      {"job/add_deduplicated",
+       [](Scene& s) {
+         return s.q.add_deduplicated(
+             {{.id = "x1"},
+              {.id = "x2", .de = "free"},
+              {.id = "x3", .de = "A"},
+              {.id = "x4", .delay = 9, .de = "D", .how = "er", .ttl = 5'000},
+              {.id = "x5", .delay = 9, .de = "D", .how = "er", .ttl = 5'000},
+              {.id = "7", .custom = false, .priority = 2, .de = "S", .how = "r"},
+              {.id = "x6", .de = "K", .how = "k"},
+              {.id = "x7", .de = "C", .how = "e", .ttl = kLong},
+              {.id = "x8", .de = "B", .seen = "nobody"},
+              {.id = "a1", .de = "other"},
+              {.id = "t1", .priority = 3, .lifo = false, .de = "another"},
+              {.id = "x9", .lifo = true}});
+       }},
+      {"deduplication/end",
+       [](Scene& s) {
+         return s.q.end_deduplication({{"A", "own_a"},
+                                       {"B", "other"},
+                                       {"never", "own_a"},
+                                       {"C", "own_c"},
+                                       {"K", "own_k", "kept"}});
+       }},
+      {"deduplication/end",
+       [](Scene& s) {
+         s.q.finish({{.run = s.run("own_k")}});
+         return s.q.end_deduplication({{"K", "own_k", "kept"}, {"A", "own_a"}});
+       }},
+      {"deduplication/end",
+       [](Scene& s) {
+         return s.q.end_deduplication({{"K", "own_k", "kept"}, {"A", "own_a"}}, /*force=*/true);
+       }},
+      {"deduplication/hold",
+       [](Scene& s) {
+         return s.q.hold_deduplication({{"D", "own_d"}, {"A", "own_a"}, {"B", "other"}});
+       }},
+      {"deduplication/read", [](Scene& s) { return s.q.read_deduplication("A", "own_a"); }},
+      {"deduplication/read", [](Scene& s) { return s.q.read_deduplication("C", "other"); }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"own_a", "own_c", "own_d", "own_s"});
+       }},
+      {"job/remove", [](Scene& s) { return s.q.remove({"own_k"}, {.state = "active"}); }},
+      {"job/retry_finished", [](Scene& s) { return s.q.retry_finished({"own_c"}); }},
       {"job/claim", [](Scene& s) { return s.q.claim(100).reply; }},
       {"job/claim", [](Scene& s) { return s.q.claim(0).reply; }},
       {"job/claim",
        [](Scene& s) {
-         set_limits(s, "15:2:60000:0");
+         set_limits(s, "16:2:60000:0");
          put_fields(s, s.q.keys.limiter, {"held", std::to_string(s.q.now - 5), "hold", "5"});
          return s.q.claim(100).reply;
        }},
@@ -192,7 +252,7 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/finish",
        [](Scene& s) {
-         set_limits(s, "12:0:0:0");  // as many as run
+         set_limits(s, "13:0:0:0");  // as many as run
          return s.q.finish({{.run = s.run("a1")}, {.run = s.run("a2")}});
        }},
       {"job/retry",

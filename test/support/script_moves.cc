@@ -59,7 +59,9 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere
                                      .trash = keys.trash,
                                      .ghosts = keys.ghosts,
                                      .subkeys = keys.subkeys,
-                                     .events = keys.events},
+                                     .events = keys.events,
+                                     .de = keys.de,
+                                     .de_due = keys.de_due},
                                     {.revision = revision,
                                      .now = now,
                                      .count = ids.size(),
@@ -89,7 +91,9 @@ Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const Ret
                                      .crashed = keys.crashed,
                                      .trash = keys.trash,
                                      .marker = keys.marker,
-                                     .events = keys.events},
+                                     .events = keys.events,
+                                     .de = keys.de,
+                                     .de_due = keys.de_due},
                                     {.revision = revision,
                                      .now = now,
                                      .count = ids.size(),
@@ -188,7 +192,8 @@ Reply ScriptQueue::obliterate(bool all) {
                                                 .de = keys.de,
                                                 .de_due = keys.de_due,
                                                 .metrics_completed = keys.metrics_completed,
-                                                .metrics_failed = keys.metrics_failed},
+                                                .metrics_failed = keys.metrics_failed,
+                                                .de_next = keys.de_next},
                                                {.revision = revision, .now = now, .all = all}));
 }
 

@@ -78,7 +78,8 @@ Reply ScriptQueue::open() {
                                           .subkeys = keys.subkeys,
                                           .schedules = keys.schedules,
                                           .de = keys.de,
-                                          .de_due = keys.de_due},
+                                          .de_due = keys.de_due,
+                                          .de_next = keys.de_next},
                                          {.revision = revision, .now = now, .event_cap = 10'000}));
 }
 

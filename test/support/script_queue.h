@@ -37,6 +37,19 @@ struct JobToAdd {
   std::string name = "job";
   std::string data = "{}";
   std::string opts{};
+  // Of a deduplication: its id, `how` and the ttl as job/add_deduplicated reads them, and the owner
+  // that the caller knows; the ScriptQueue puts in the true one where there is none.
+  std::string de{};
+  std::string how{};
+  std::int64_t ttl = 0;
+  std::optional<std::string> seen{};
+};
+
+// An entry of `de` as a caller saw it.
+struct OwnedSeen {
+  std::string de;
+  std::string owner;
+  std::string kept{};
 };
 
 // Which flush an add is. Without a number it is the next one of the ScriptQueue.
@@ -169,6 +182,12 @@ class ScriptQueue {
   Reply counts();
   Reply read(const std::string& id);
   Reply add(const std::vector<JobToAdd>& jobs, const Flush& flush = {});
+  Reply add_deduplicated(const std::vector<JobToAdd>& jobs, const Flush& flush = {});
+  Reply end_deduplication(const std::vector<OwnedSeen>& ids, bool force = false);
+  Reply hold_deduplication(const std::vector<OwnedSeen>& ids);
+  Reply read_deduplication(const std::string& de, const std::string& seen);
+  // The entry of that id, as it stands; empty where there is none.
+  OwnedSeen owned(const std::string& de);
   Claimed claim(std::size_t count, const ClaimOptions& options = {});
   Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
   Reply finish(const std::vector<Finish>& items, const OldestSeen& how = {});

@@ -24,7 +24,7 @@ void Workload::run(int steps) {
 }
 
 void Workload::step() {
-  switch (below(11)) {
+  switch (below(13)) {
     case 0:
     case 1: return add();
     case 2:
@@ -35,6 +35,8 @@ void Workload::step() {
     case 7: return one_in(2) ? release() : report();
     case 8: return pass_time();
     case 9: return move();
+    case 10: return deduplicate();
+    case 11: return end_owners();
     default: return sweep();
   }
 }
@@ -59,6 +61,35 @@ void Workload::add() {
     ++flush_;
   }
   q_.add(last_added_, {.number = flush_});  // the next one, or the last one again
+}
+
+// Under few deduplication ids, in all ways; now and then as one who knows another owner.
+void Workload::deduplicate() {
+  if (last_deduplicated_.empty() || !one_in(6)) {
+    last_deduplicated_ = new_jobs();
+    for (auto& job : last_deduplicated_) {
+      if (one_in(5)) continue;
+      const std::vector<std::string> ways{"", "", "e", "r", "er", "k", "k"};
+      job.de = "de-" + std::to_string(below(8));
+      job.how = ways[below(ways.size())];
+      if (job.how == "e" || job.how == "er" || (job.how.empty() && one_in(2)))
+        job.ttl = 1 + static_cast<std::int64_t>(below(60'000));
+      job.seen = one_in(8) ? "custom-1" : q_.owned(job.de).owner;
+    }
+    ++deduplicated_flush_;
+  }
+  q_.add_deduplicated(last_deduplicated_, {.lane = "1.1", .number = deduplicated_flush_});
+}
+
+// What a worker does when jobs are over, and what its sweep does.
+void Workload::end_owners() {
+  std::vector<OwnedSeen> ids;
+  for (const auto& id : texts(q_.redis()({"ZRANGE", q_.keys.de_due, "0", "3"})))
+    if (auto seen = q_.owned(id); !seen.owner.empty()) ids.push_back(seen);
+  if (ids.empty()) return;
+  if (one_in(3)) q_.hold_deduplication(ids);
+  q_.read_deduplication(ids.front().de, ids.front().owner);
+  q_.end_deduplication(ids, one_in(10));
 }
 
 void Workload::claim() {

@@ -27,6 +27,8 @@ class Workload {
   bool one_in(std::size_t count) { return below(count) == 0; }
   std::vector<JobToAdd> new_jobs();
   void add();
+  void deduplicate();
+  void end_owners();
   void claim();
   void finish();
   void retry();
@@ -45,6 +47,8 @@ class Workload {
   std::uint64_t next_minted_ = kFirstMinted;
   std::uint64_t flush_ = 0;
   std::vector<JobToAdd> last_added_;
+  std::uint64_t deduplicated_flush_ = 0;
+  std::vector<JobToAdd> last_deduplicated_;
   std::vector<JobRun> held_;
   std::vector<JobRun> ended_;
 };

@@ -123,8 +123,9 @@ TEST_F(EmqAdd, SecondAddOfAnIdIsADuplicate) {
   EXPECT_EQ(text.err.rfind("emq: duplicate: ", 0), 0U) << text.err;
   const auto json = emq({"add", name, "n", "third", "--id", "once", "--json"});
   EXPECT_EQ(json.code, 6);
-  EXPECT_EQ(json.json(),
-            (nlohmann::json{{"ids", nlohmann::json::array()}, {"duplicates", {"once"}}}));
+  EXPECT_EQ(json.json(), (nlohmann::json{{"ids", nlohmann::json::array()},
+                                         {"duplicates", {"once"}},
+                                         {"deduplicated", nlohmann::json::array()}}));
   EXPECT_EQ(info("once").data, "first");
 }
 

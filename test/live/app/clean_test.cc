@@ -66,7 +66,7 @@ TEST_F(CleanVerbs, ObliterateWantsAYes) {
 }
 
 TEST_F(CleanVerbs, ObliterateWhileAJobRuns) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   redis({"LPOP", key_of(Structure::wait)});
   redis({"ZADD", key_of(Structure::active), "9007199254740991", id});
   const auto run = emq({"obliterate", name, "--yes", "--json"});

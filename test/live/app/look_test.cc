@@ -52,13 +52,13 @@ TEST_F(Status, LookingMakesNoQueue) {
 using EmqJob = EmqTest;
 
 TEST_F(EmqJob, ShowsEveryField) {
-  const auto id = queue
-                      .add("data", {.attempts = 3,
-                                    .backoff = Backoff::fixed(5s, 0.5),
-                                    .delay = 90s,
-                                    .name = "send",
-                                    .keep_failed = Keep{7, 60s}})
-                      .value();
+  const std::string id = queue
+                             .add("data", {.attempts = 3,
+                                           .backoff = Backoff::fixed(5s, 0.5),
+                                           .delay = 90s,
+                                           .name = "send",
+                                           .keep_failed = Keep{7, 60s}})
+                             .value();
   const auto job = emq({"job", name, id, "--json"}).json();
   EXPECT_EQ(job.at("queue"), name);
   EXPECT_EQ(job.at("id"), id);
@@ -72,7 +72,8 @@ TEST_F(EmqJob, ShowsEveryField) {
                      {"priority", 0},
                      {"lifo", false},
                      {"keep_completed", nullptr},
-                     {"keep_failed", {{"count", 7}, {"age_s", 60}}}};
+                     {"keep_failed", {{"count", 7}, {"age_s", 60}}},
+                     {"deduplication", nullptr}};
   EXPECT_EQ(job.at("options"), options);
   EXPECT_EQ(job.at("due_ms").get<std::int64_t>(), job.at("added_ms").get<std::int64_t>() + 90'000);
   for (const char* field : {"processed_ms", "finished_ms", "result"})
@@ -89,17 +90,17 @@ TEST_F(EmqJob, ShowsEveryField) {
 }
 
 TEST_F(EmqJob, BytesThatAreNoTextDoNotReachTheTerminal) {
-  const auto binary = queue.add(std::string("\xff\x00\x01", 3)).value();
+  const std::string binary = queue.add(std::string("\xff\x00\x01", 3)).value();
   const auto job = emq({"job", name, binary, "--json"}).json();
   EXPECT_TRUE(job.at("data").is_null());
   EXPECT_EQ(job.at("data_base64"), "/wAB");
   EXPECT_NE(emq({"job", name, binary}).out.find("/wAB"), std::string::npos);
 
-  const auto escape = queue
-                          .add(
-                              "a\x1b[31mb\xc2\x9b"
-                              "c\nd\te")
-                          .value();
+  const std::string escape = queue
+                                 .add(
+                                     "a\x1b[31mb\xc2\x9b"
+                                     "c\nd\te")
+                                 .value();
   const auto text = emq({"job", name, escape}).out;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
@@ -108,7 +109,7 @@ TEST_F(EmqJob, BytesThatAreNoTextDoNotReachTheTerminal) {
             "a\x1b[31mb\xc2\x9b"
             "c\nd\te");
 
-  const auto large = queue.add(std::string(100'000, 'x')).value();
+  const std::string large = queue.add(std::string(100'000, 'x')).value();
   EXPECT_LT(emq({"job", name, large}).out.size(), 6'000U);
   EXPECT_EQ(emq({"job", name, large, "--json"}).json().at("data").get<std::string>().size(),
             100'000U);

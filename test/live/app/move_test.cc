@@ -83,7 +83,7 @@ TEST_F(Verbs, RetrySomeAndAll) {
 }
 
 TEST_F(Verbs, EachRefusedJobIsTold) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const auto run = emq({"promote", name, id, "never", "--json"});
   EXPECT_EQ(run.code, 1) << "the first refusal's: not delayed";
   EXPECT_EQ(run.json(), (json{{"done", json::array()}, {"refused", {id, "never"}}}));
@@ -115,7 +115,7 @@ TEST_F(Verbs, AProgressBarOnATerminal) {
 }
 
 TEST_F(Verbs, WhichJobsMustBeSaid) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const std::vector<std::vector<std::string>> lines{{"retry", name},
                                                     {"retry", name, id, "--all"},
                                                     {"retry", name, id, "--dry-run"},
@@ -134,7 +134,7 @@ TEST_F(Verbs, WhichJobsMustBeSaid) {
 }
 
 TEST_F(Verbs, LogsOfAJob) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   for (const char* const line : {"one", "two \x1b[31m", "three"}) ASSERT_TRUE(queue.log(id, line));
   EXPECT_EQ(emq({"logs", name, id}).out, "one\ntwo \\x1b[31m\nthree\n");
   const auto page =
@@ -154,7 +154,7 @@ TEST_F(Verbs, PauseAndResume) {
 }
 
 TEST_F(Verbs, WorkersAndWhatTheyHold) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   EXPECT_EQ(emq({"workers", name}).out, "nobody holds a job of this queue\n");
   redis({"LPOP", key_of(Structure::wait)});
   redis({"ZADD", key_of(Structure::active), "1", id});
@@ -162,6 +162,51 @@ TEST_F(Verbs, WorkersAndWhatTheyHold) {
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all.at(0).at("jobs").at(0).at("id"), id);
   EXPECT_NE(emq({"workers", name}).out.find(id), std::string::npos);
+}
+
+TEST_F(Verbs, DedupShowsAndReleases) {
+  ASSERT_TRUE(queue.open());
+  const json nobody{
+      {"queue", name}, {"id", "D"}, {"job", nullptr}, {"until_ms", nullptr}, {"next", nullptr}};
+  EXPECT_EQ(emq({"dedup", name, "D", "--json"}).json(), nobody);
+  EXPECT_EQ(emq({"dedup", name, "D"}).out, "nobody owns it\n");
+  const auto first = emq({"add", name, "n", "1", "--dedup-id", "D", "--json"}).json();
+  const auto id = first.at("ids").at(0).get<std::string>();
+  EXPECT_EQ(first.at("deduplicated"), json::array());
+  const auto second = emq({"add", name, "n", "2", "--dedup-id", "D", "--json"}).json();
+  EXPECT_EQ(second.at("ids"), json::array());
+  EXPECT_EQ(second.at("deduplicated"), json{id});
+  EXPECT_EQ(emq({"add", name, "n", "3", "--dedup-id", "D"}).out, id + "\n");
+  auto owned = nobody;
+  owned["job"] = id;
+  EXPECT_EQ(emq({"dedup", name, "D", "--json"}).json(), owned);
+  EXPECT_EQ(emq({"dedup", name, "D"}).out,
+            "job    " + id + "\nuntil  it has ended or is removed\n");
+  EXPECT_NE(emq({"job", name, id}).out.find("deduplication"), std::string::npos);
+  EXPECT_EQ(emq({"dedup", name, "D", "--release", "--json"}).json(),
+            (json{{"queue", name}, {"id", "D"}, {"released", true}}));
+  EXPECT_EQ(emq({"dedup", name, "D", "--release"}).out, "nobody owned it\n");
+  const auto timed = emq({"add", name, "n", "4", "--delay", "1h", "--dedup-id", "D", "--dedup-ttl",
+                          "1h", "--dedup-extend", "--dedup-replace"});
+  EXPECT_EQ(timed.code, 0) << timed.err;
+  EXPECT_NE(emq({"dedup", name, "D"}).out.find("until  20"), std::string::npos);
+  EmqHow from;
+  from.input = "1\n2\n3\n";
+  const auto lines = emq({"add", name, "n", "--stdin", "--dedup-id", "L", "--json"}, from).json();
+  EXPECT_EQ(lines.at("ids").size(), 1U);
+  EXPECT_EQ(lines.at("deduplicated").size(), 2U);
+  EXPECT_EQ(emq({"dedup", "nobody", "D"}).code, 5);
+  EXPECT_EQ(emq({"dedup", name, ""}).code, 2);
+  for (const auto& options : std::vector<std::vector<std::string>>{
+           {"--dedup-id", ""},
+           {"--dedup-ttl", "5s"},
+           {"--dedup-id", "D", "--dedup-ttl", "0ms"},
+           {"--dedup-id", "D", "--dedup-extend"},
+           {"--dedup-id", "D", "--dedup-keep-last", "--dedup-replace"}}) {
+    std::vector<std::string> line{"add", name, "n", "x"};
+    line.insert(line.end(), options.begin(), options.end());
+    EXPECT_EQ(emq(line).code, 2) << options.back();
+  }
 }
 
 TEST_F(Verbs, LimitSetsShowsAndEnds) {

@@ -55,7 +55,7 @@ class EmqWork : public EmqTest {
 };
 
 TEST_F(EmqWork, DataOnStdinAndTheRestInTheEnvironment) {
-  const auto id = queue.add(std::string("a\0b\n", 4), {.name = "send it"}).value();
+  const std::string id = queue.add(std::string("a\0b\n", 4), {.name = "send it"}).value();
   EmqHow with;
   with.environment = {{"EMQ_ID", "an older one"}, {"OURS", "stays"}};
   const auto run = emq({"work", name, "--drain", "--json", "--exec",
@@ -78,7 +78,7 @@ TEST_F(EmqWork, DataOnStdinAndTheRestInTheEnvironment) {
 }
 
 TEST_F(EmqWork, OtherExitStatusIsAFailedAttemptWithTheLastWords) {
-  const auto id = queue.add("x", {.attempts = 2}).value();
+  const std::string id = queue.add("x", {.attempts = 2}).value();
   const auto run = drain("seq 100 >&2; printf 'last \\377 words\\n' >&2; exit 3");
   EXPECT_EQ(run.code, 0) << run.err;
   const auto job = info(id);
@@ -97,7 +97,7 @@ TEST_F(EmqWork, OtherExitStatusIsAFailedAttemptWithTheLastWords) {
 }
 
 TEST_F(EmqWork, ExitStatus65IsUnrecoverable) {
-  const auto id = queue.add("x", {.attempts = 9}).value();
+  const std::string id = queue.add("x", {.attempts = 9}).value();
   EXPECT_EQ(drain("echo 'bad data' >&2; exit 65").json_lines().at(0).at("outcome"),
             "unrecoverable");
   const auto job = info(id);
@@ -107,7 +107,7 @@ TEST_F(EmqWork, ExitStatus65IsUnrecoverable) {
 }
 
 TEST_F(EmqWork, ExitStatus75IsARetryThatSpendsNoAttempt) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const auto run =
       drain("[ -e '" + file("second") + "' ] && exit 0; touch '" + file("second") + "'; exit 75",
             {"--retry-delay", "300ms"});
@@ -122,7 +122,7 @@ TEST_F(EmqWork, ExitStatus75IsARetryThatSpendsNoAttempt) {
 }
 
 TEST_F(EmqWork, DeathByASignalIsAFailedAttempt) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const auto line = drain("kill -9 $$").json_lines().at(0);
   EXPECT_EQ(line.at("signal"), 9);
   EXPECT_TRUE(line.at("exit").is_null());
@@ -130,7 +130,7 @@ TEST_F(EmqWork, DeathByASignalIsAFailedAttempt) {
 }
 
 TEST_F(EmqWork, CommandThatIsNotThere) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   drain("/no/such/program");
   EXPECT_EQ(info(id).failed_reason.rfind("exit status 127: ", 0), 0U) << info(id).failed_reason;
 }
@@ -163,14 +163,14 @@ TEST_F(EmqWork, ResultOverTheLimitFails) {
 }
 
 TEST_F(EmqWork, WhatTheCommandLeavesBehindIsKilled) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   EXPECT_EQ(drain("sleep 1000 & echo $! > '" + file("left") + "'; echo out").code, 0);
   EXPECT_EQ(info(id).result, "out\n");
   EXPECT_TRUE(eventually([this] { return is_gone(pid_in("left")); }));
 }
 
 TEST_F(EmqWork, P26_SignalGivesTheJobBackAndSpendsNoAttempt) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   const auto behind = queue.add("y").value();
   auto& worker = begin("true", "sleep 1000");
   worker.signal(SIGTERM);
@@ -185,7 +185,7 @@ TEST_F(EmqWork, P26_SignalGivesTheJobBackAndSpendsNoAttempt) {
 }
 
 TEST_F(EmqWork, CommandMayFinishInItsGrace) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   auto& worker = begin("trap 'echo in time; exit 0' TERM", "while :; do sleep 0.05; done");
   worker.signal(SIGINT);
   EXPECT_EQ(worker.wait().code, 0);
@@ -194,7 +194,7 @@ TEST_F(EmqWork, CommandMayFinishInItsGrace) {
 }
 
 TEST_F(EmqWork, CommandThatWillNotEndIsKilledAfterTheGrace) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   auto& worker = begin("trap '' TERM", "while :; do sleep 0.05; done", {"--grace", "200ms"});
   worker.signal(SIGTERM);
   const auto run = worker.wait();
@@ -206,7 +206,7 @@ TEST_F(EmqWork, CommandThatWillNotEndIsKilledAfterTheGrace) {
 }
 
 TEST_F(EmqWork, SecondSignalEndsTheGrace) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   auto& worker = begin("trap 'touch \"" + file("asked") + "\"' TERM",
                        "while :; do sleep 0.05; done", {"--grace", "1h"});
   worker.signal(SIGTERM);
@@ -222,7 +222,7 @@ TEST_F(EmqWork, SecondSignalEndsTheGrace) {
 // The next worker has the job after the lease; the command of the dead one must not go on beside
 // it.
 TEST_F(EmqWork, B24_KilledWorkerLeavesNoCommandBehind) {
-  const auto id = queue.add("x").value();
+  const std::string id = queue.add("x").value();
   auto& worker = begin("trap '' TERM", "while :; do sleep 0.05; done", {"--lease", "2s"});
   worker.signal(SIGKILL);
   EXPECT_EQ(worker.wait().code, 128 + SIGKILL);
@@ -249,7 +249,7 @@ TEST_F(EmqWork, QuietButForASummaryWhereNobodyWatches) {
   const auto quiet = emq({"work", name, "--exec", "true", "--drain"});
   EXPECT_EQ(quiet.out, "");
   EXPECT_EQ(quiet.err, "completed 1, failed 0, retried 0, recovered 0\n");
-  const auto id = queue.add("x", {.name = "seen"}).value();
+  const std::string id = queue.add("x", {.name = "seen"}).value();
   EXPECT_EQ(emq({"work", name, "--exec", "true", "--drain", "--verbose"})
                 .out.rfind("done           " + id + "  seen  attempt 1", 0),
             0U);

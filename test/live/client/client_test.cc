@@ -65,7 +65,7 @@ TEST_F(ClientOf, ClosedRefusesEverything) {
 // Each add is answered once, whether it was sent or not.
 TEST_F(ClientOf, CloseAnswersWhatIsUnderWay) {
   ASSERT_TRUE(queue.open());
-  std::vector<std::future<Result<std::string>>> adds;
+  std::vector<std::future<Result<AddedJob>>> adds;
   for (int i = 0; i < 5'000; ++i) adds.push_back(queue.async_add("x"));
   client.close();
   std::size_t added = 0;
@@ -87,7 +87,7 @@ TEST_F(ClientOf, LastHandleMayGoInsideACallback) {
   auto own = std::make_unique<Client>(another());
   auto q = std::make_unique<Queue<>>(*own, name);
   std::promise<void> gone;
-  q->async_add("x", {}, [&](const Result<std::string>& id) {
+  q->async_add("x", {}, [&](const Result<AddedJob>& id) {
     EXPECT_TRUE(id);
     q.reset();
     own.reset();
@@ -108,7 +108,7 @@ TEST_F(ClientOf, NoThreadOutlivesMainWhenTheLastHandleWentInACallback) {
 // A call that would wait for the thread it runs on is refused, not left hanging.
 TEST_F(ClientOf, BlockingCallInsideACallbackIsRefused) {
   std::promise<std::vector<ErrorCode>> seen;
-  queue.async_add("x", {}, [&](const Result<std::string>& id) {
+  queue.async_add("x", {}, [&](const Result<AddedJob>& id) {
     std::vector<ErrorCode> codes;
     codes.push_back(error_of(queue.add("y")).code);
     codes.push_back(error_of(queue.add_bulk({{"y", {}}})).code);
@@ -136,8 +136,8 @@ TEST_F(ClientOf, PostDecidesWhereCallbacksRun) {
   auto own = connect(server.url(), posting).value();
   Queue<> q{own, name};
   std::thread::id ran_on;
-  Result<std::string> blocking = std::string();
-  q.async_add("x", {}, [&](const Result<std::string>&) {
+  Result<AddedJob> blocking = AddedJob{};
+  q.async_add("x", {}, [&](const Result<AddedJob>&) {
     ran_on = std::this_thread::get_id();
     blocking = q.add("from inside");  // here it may block
   });

@@ -73,7 +73,7 @@ class BufferLimit : public OwnServerTest {
 
 TEST_F(BufferLimit, AddsBeyondItAreRefusedAndTheOthersArrive) {
   server.stop_signal();
-  std::vector<std::future<Result<std::string>>> adds;
+  std::vector<std::future<Result<AddedJob>>> adds;
   for (int i = 0; i < 30; ++i) adds.push_back(queue.async_add(std::string(100'000, 'x')));
   server.continue_signal();
   std::size_t added = 0;

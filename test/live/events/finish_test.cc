@@ -243,7 +243,7 @@ TEST_F(Finish, BadInput) {
   EXPECT_EQ(error_of(unnamed.wait_until_finished("a", 1s)).code, ErrorCode::invalid_name);
   // A blocking wait on the thread that would have to end it.
   std::promise<ErrorCode> inside;
-  queue.async_add("x", {}, [&](const Result<std::string>& id) {
+  queue.async_add("x", {}, [&](const Result<AddedJob>& id) {
     inside.set_value(error_of(queue.wait_until_finished(*id, 1s)).code);
   });
   EXPECT_EQ(inside.get_future().get(), ErrorCode::invalid_argument);

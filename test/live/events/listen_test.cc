@@ -47,7 +47,7 @@ TEST_F(Listen, OneEventForEachJobAndStepInOrder) {
   QueueEvents events(queue, {}, heard.callback());
   ASSERT_TRUE(events.ready(10s));
   const auto ids = add({"a", "b", "bad"});
-  const auto late = queue.add("d", {.delay = 1ms}).value();
+  const std::string late = queue.add("d", {.delay = 1ms}).value();
   work_all();
   ASSERT_TRUE(heard.wait_for(4 + 1 + 1 + 4));
   EXPECT_EQ(heard.count(), 10U);
@@ -84,7 +84,7 @@ TEST_F(Listen, NowIsWhenItIsReady) {
   QueueEvents events(queue, quick(), heard.callback());
   ASSERT_TRUE(events.ready(10s));
   const auto place = events.last_id();
-  const auto id = queue.add("later").value();
+  const std::string id = queue.add("later").value();
   ASSERT_TRUE(heard.wait_for(1));
   EXPECT_THAT(heard.words(), ElementsAre("added " + id));
   ASSERT_TRUE(eventually([&] { return events.last_id() == heard.all()[0].id; }));
@@ -157,7 +157,7 @@ TEST_F(Listen, WhatWasTrimmedAtTheEndIsToldWithoutAnotherEvent) {
   const QueueEvents events(queue, quick(EventPlace::after("1-0")), heard.callback());
   ASSERT_TRUE(heard.wait_for(1));
   EXPECT_THAT(heard.words(), ElementsAre("gap 4"));
-  const auto id = queue.add("on").value();
+  const std::string id = queue.add("on").value();
   ASSERT_TRUE(heard.wait_for(2));
   EXPECT_EQ(heard.words()[1], "added " + id);
 }
@@ -171,7 +171,7 @@ TEST_F(Listen, AQueueThatWasMadeAgainIsAGap) {
   delete_queue(redis, name);
   ASSERT_TRUE(heard.wait_for(EventType::gap));
   EXPECT_THAT(heard.words(), ElementsAre("gap 0"));
-  const auto id = queue.add("anew").value();
+  const std::string id = queue.add("anew").value();
   ASSERT_TRUE(heard.wait_for(2));
   EXPECT_EQ(heard.words()[1], "added " + id);
   EXPECT_EQ(heard.all()[1].id, "1-0");
@@ -182,7 +182,7 @@ TEST_F(Listen, AQueueThatIsNotThereYetIsWaitedForAndNotMade) {
   QueueEvents events(queue, quick(), heard.callback());
   ASSERT_TRUE(events.ready(10s));
   EXPECT_EQ(redis({"EXISTS", key_of(Structure::meta)}).integer, 0);
-  const auto id = queue.add("first").value();
+  const std::string id = queue.add("first").value();
   ASSERT_TRUE(heard.wait_for(1));
   EXPECT_THAT(heard.words(), ElementsAre("added " + id));
 }
@@ -265,7 +265,7 @@ TEST_F(Listen, NoCallbackRunsAfterItsEnd) {
     running = false;
   });
   ASSERT_TRUE(events->ready(10s));
-  queue.async_add("a", {}, [](const Result<std::string>&) {});
+  queue.async_add("a", {}, [](const Result<AddedJob>&) {});
   inside.wait();
   std::thread release([&] { go_on = true; });
   events.reset();

@@ -101,6 +101,10 @@ TEST_F(ExampleTest, Limits) {
   expect_twice("limits", "held once, never more than 2 at a time: yes");
 }
 
+TEST_F(ExampleTest, Deduplication) {
+  expect_twice("deduplication", "done: report of 9:00, reminder, report of 9:03, build 3");
+}
+
 TEST_F(ExampleTest, AsyncAdd) {
   expect_twice("async_add", "1000 added by callback, 10 by future, 1010 worked");
 }

@@ -146,7 +146,7 @@ TEST_F(Add, CallbacksComeOnceEach) {
   std::multiset<std::string> ids;
   std::atomic<int> answered{0};
   for (int i = 0; i < kJobs; ++i)
-    queue.async_add("x", {}, [&](const Result<std::string>& id) {
+    queue.async_add("x", {}, [&](const Result<AddedJob>& id) {
       {
         const std::lock_guard lock(mutex);
         ids.insert(id ? *id : id.error().message());

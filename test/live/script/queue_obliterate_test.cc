@@ -27,7 +27,7 @@ TEST_F(QueueObliterate, WhatIsLeftIsASentinelOrTheMeta) {
   q.pause(true);
   EXPECT_EQ(statuses(q.remove({"a", "b"})), "ok ok");
   for (const auto& key :
-       {q.keys.limiter, q.keys.outbox, q.keys.schedules, q.keys.de, q.keys.de_due})
+       {q.keys.limiter, q.keys.outbox, q.keys.schedules, q.keys.de, q.keys.de_due, q.keys.de_next})
     redis({"HSET", key, "a", "b"});
   q.now += 1'000;
   EXPECT_EQ(q.obliterate().integer, 0);

@@ -66,14 +66,16 @@ std::string name_of(const testing::TestParamInfo<Structure>& info) {
 
 // meta is the fence's, id and repeat are queue/open's; the others that no script of this release
 // touches are harmless by that.
-INSTANTIATE_TEST_SUITE_P(
-    EachKey, WrongType,
-    testing::Values(Structure::wait, Structure::ghosts, Structure::prioritized, Structure::crashed,
-                    Structure::active, Structure::delayed, Structure::completed, Structure::failed,
-                    Structure::waiting_children, Structure::marker, Structure::events,
-                    Structure::limiter, Structure::producers, Structure::outbox, Structure::trash,
-                    Structure::subkeys, Structure::schedules, Structure::de, Structure::de_due),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(EachKey, WrongType,
+                         testing::Values(Structure::wait, Structure::ghosts, Structure::prioritized,
+                                         Structure::crashed, Structure::active, Structure::delayed,
+                                         Structure::completed, Structure::failed,
+                                         Structure::waiting_children, Structure::marker,
+                                         Structure::events, Structure::limiter,
+                                         Structure::producers, Structure::outbox, Structure::trash,
+                                         Structure::subkeys, Structure::schedules, Structure::de,
+                                         Structure::de_due, Structure::de_next),
+                         name_of);
 
 // What a broken stream or marker must not cost: the transition itself.
 TEST(Decorations, AStreamOrMarkerOfAForeignTypeTearsNothing) {

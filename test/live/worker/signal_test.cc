@@ -32,7 +32,7 @@ class Signalled : public LibraryTest {
 };
 
 TEST_F(Signalled, SigtermLetsTheHandlerEndAndExitsClean) {
-  const auto id = queue.add("stop").value();
+  const std::string id = queue.add("stop").value();
   ChildProcess worker("worker_process", arguments());
   ASSERT_TRUE(eventually([&] { return began(id); })) << worker.output();
   worker.signal(SIGTERM);
@@ -58,7 +58,7 @@ TEST_F(Signalled, P26_SigtermGivesTheUnstartedBack) {
 }
 
 TEST_F(Signalled, HandlerThatIgnoresTheStopIsNamedAndTheExitCodeIsTwo) {
-  const auto id = queue.add("hold " + folder.file("never")).value();
+  const std::string id = queue.add("hold " + folder.file("never")).value();
   ChildProcess worker("worker_process", arguments({"grace=200", "lease=2000"}));
   ASSERT_TRUE(eventually([&] { return began(id); })) << worker.output();
   worker.signal(SIGTERM);
@@ -73,7 +73,7 @@ TEST_F(Signalled, HandlerThatIgnoresTheStopIsNamedAndTheExitCodeIsTwo) {
 }
 
 TEST_F(Signalled, SecondSignalEndsTheGrace) {
-  const auto id = queue.add("hold " + folder.file("never")).value();
+  const std::string id = queue.add("hold " + folder.file("never")).value();
   ChildProcess worker("worker_process", arguments({"grace=600000"}));
   ASSERT_TRUE(eventually([&] { return began(id); })) << worker.output();
   worker.signal(SIGTERM);

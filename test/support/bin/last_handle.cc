@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   auto client = std::make_unique<echomq::Client>(echomq::connect(argv[1]).value());
   auto queue = std::make_unique<echomq::Queue<>>(*client, argv[2]);
   std::promise<void> answered;
-  queue->async_add("x", {}, [&](const echomq::Result<std::string>&) {
+  queue->async_add("x", {}, [&](const echomq::Result<echomq::AddedJob>&) {
     queue.reset();
     client.reset();
     answered.set_value();

@@ -70,6 +70,45 @@ TEST(EncodeJob, RefusesEachBadOptionByName) {
   EXPECT_EQ(durability(Durability::fsynced(minutes(10) + milliseconds(1))), "durability.timeout");
 }
 
+TEST(EncodeJob, RefusesEachBadRuleOfDeduplicationByName) {
+  const auto refused_rule = [](Deduplication rule) {
+    return refused({.deduplication = std::move(rule)});
+  };
+  const milliseconds one(1);
+  EXPECT_EQ(refused_rule(Deduplication::simple("D")), "ok");
+  EXPECT_EQ(refused_rule(Deduplication::debounce(std::string(255, 'd'), kMaxDelay)), "ok");
+  EXPECT_EQ(refused_rule(Deduplication::keep_last_if_active("\xc3\xa9")), "ok");
+  EXPECT_EQ(refused_rule({.id = "D", .replace = true}), "ok");
+  EXPECT_EQ(refused_rule(Deduplication::simple("")), "deduplication.id");
+  EXPECT_EQ(refused_rule(Deduplication::simple(std::string(256, 'd'))), "deduplication.id");
+  EXPECT_EQ(refused_rule(Deduplication::simple("\xFF")), "deduplication.id");
+  EXPECT_EQ(refused_rule(Deduplication::throttle("D", milliseconds(0))), "deduplication.ttl");
+  EXPECT_EQ(refused_rule(Deduplication::throttle("D", kMaxDelay + one)), "deduplication.ttl");
+  EXPECT_EQ(refused_rule({.id = "D", .extend = true}), "deduplication.extend");
+  EXPECT_EQ(refused_rule({.id = "D", .replace = true, .keep_last = true}),
+            "deduplication.keep_last");
+  EXPECT_EQ(refused_rule({.id = "D", .ttl = one, .keep_last = true}), "deduplication.keep_last");
+}
+
+TEST(DecodeOpts, ARuleOfDeduplicationComesBackOrIsNone) {
+  const Deduplication rule{
+      .id = "a \"b\" \\", .ttl = milliseconds(7), .extend = true, .replace = true};
+  const auto job = job::encode_job("x", {.deduplication = rule}, kLimit).value();
+  ASSERT_TRUE(job.deduplication);
+  const auto back = job::decode_opts(job.opts).deduplication;
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->id, rule.id);
+  EXPECT_EQ(back->ttl, rule.ttl);
+  EXPECT_TRUE(back->extend && back->replace && !back->keep_last);
+  EXPECT_FALSE(job::decode_opts(R"({"de":{"ttl":5}})").deduplication);
+  EXPECT_FALSE(job::decode_opts(R"({"de":{"id":5}})").deduplication);
+  EXPECT_FALSE(job::decode_opts(R"({"de":"D"})").deduplication);
+  const auto odd = job::decode_opts(R"({"de":{"id":"D","ttl":-4,"replace":1}})").deduplication;
+  ASSERT_TRUE(odd);
+  EXPECT_FALSE(odd->ttl);
+  EXPECT_FALSE(odd->replace);
+}
+
 TEST(EncodeJob, ErrorsNameTheValueAndWhatWasExpected) {
   const auto job = job::encode_job("", {.priority = 3'000'000}, kLimit);
   ASSERT_FALSE(job);

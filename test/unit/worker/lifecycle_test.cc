@@ -243,6 +243,9 @@ TEST(Lifecycle, StopsWhenEmptyOnlyOnceNothingWaitsIsDelayedOrActive) {
   ASSERT_EQ(life.next(0).kind, ActionKind::claim);
   life.claimed(1, 0, 0, 0, false, 0);
   EXPECT_EQ(wishes(life), std::vector{ActionKind::drained});
+  life.look_again();
+  EXPECT_EQ(life.next(0).kind, ActionKind::claim)
+      << "what was kept for the end of a job is one now";
 }
 
 TEST_F(Connected, APausedWorkerClaimsNothingUntilItIsResumed) {
