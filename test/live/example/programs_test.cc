@@ -101,6 +101,10 @@ TEST_F(ExampleTest, Limits) {
   expect_twice("limits", "held once, never more than 2 at a time: yes");
 }
 
+TEST_F(ExampleTest, Testing) { expect_twice("testing", "6 checks, 0 failed"); }
+
+TEST_F(ExampleTest, Typed) { expect_twice("typed", "1200 400 wrong_state wrong_state"); }
+
 TEST_F(ExampleTest, AsyncAdd) {
   expect_twice("async_add", "1000 added by callback, 10 by future, 1010 worked");
 }
