@@ -81,9 +81,13 @@ class JsonFault {
       : document_(document), what_(std::move(what)), convert_(std::move(convert)) {}
 
   [[nodiscard]] Error error() {
-    const auto text = said();
+    auto text = said();
+    auto path = take_path(text);
     const auto key = missing_key(text);
-    const auto path = find(text, key);
+    if (path && key)
+      *path += json_step(*key);
+    else if (!path)
+      path = find(text, key);
     if (!path)
       return {ErrorCode::decode,
               key ? "a member \"" + *key + "\" is missing" : "it does not fit its type: " + text,
@@ -121,10 +125,15 @@ class JsonFault {
   }
 
   // With JSON_DIAGNOSTICS the library tells the path itself: "(/thumbs/3) key 'width' not found".
+  static std::optional<std::string> take_path(std::string& text) {
+    const auto end = text.starts_with("(/") ? text.find(") ") : std::string::npos;
+    if (end == std::string::npos) return std::nullopt;
+    auto path = text.substr(1, end - 1);
+    text.erase(0, end + 2);
+    return path;
+  }
+
   std::optional<std::string> find(const std::string& text, const std::optional<std::string>& key) {
-    if (const auto end = text.starts_with("(/") ? text.find(") ") : std::string::npos;
-        end != std::string::npos)
-      return text.substr(1, end - 1) + (key ? json_step(*key) : "");
     if (key) return find_missing(*key);
     for (const auto before : {kButIs, kCannotUse})
       if (const auto at = text.find(before); at != std::string::npos)

@@ -30,7 +30,6 @@ class Drain {
       : queue_(queue),
         settings_(std::move(settings)),
         handler_(around(settings_.worker.middleware, std::move(handler))),
-        clock_(ClockGroup::of(queue.core()->client())),
         until_(steady_clock::now() + settings_.deadline) {
     settings_.worker.concurrency = 1;
     settings_.worker.stop_when_empty = false;
@@ -114,28 +113,39 @@ class Drain {
     if (!counts && !is_passing(counts.error())) return stop(counts.error());
     if (steady_clock::now() >= until_) return stop(late(counts ? told(*counts) : ""));
     if (!counts || counts->active > 0) return;
+    const auto next_ms = next_time(*counts);
+    // Nothing moved meanwhile, so what was read belongs together.
+    const auto still = queue_.counts();
+    if (!next_ms || !still || told(*still) != told(*counts)) return;
+    if (*next_ms == 0) return stop();
+    go_to(*next_ms);
+  }
+
+  // When the next job of a queue without running ones may start; 0: at no time that is known,
+  // nullopt: it may now.
+  std::optional<std::int64_t> next_time(const Counts& counts) {
     std::int64_t next_ms = 0;
-    if (counts->waiting + counts->prioritized > 0) {
+    if (counts.waiting + counts.prioritized > 0) {
       const auto limits = queue_.limits();
       if (!limits || limits->gate == QueueGate::open || limits->gate == QueueGate::concurrency)
-        return;
+        return std::nullopt;
       next_ms = limits->opens_ms;
     }
-    if (counts->delayed > 0) {
+    if (counts.delayed > 0) {
       const auto page = queue_.jobs(JobState::delayed, {.limit = 1});
-      if (!page || page->jobs.empty()) return;
+      if (!page || page->jobs.empty()) return std::nullopt;
       const auto due_ms = page->jobs.front().due_ms;
       next_ms = next_ms == 0 ? due_ms : std::min(next_ms, due_ms);
     }
-    if (next_ms == 0) return stop();
-    go_to(next_ms);
+    return next_ms;
   }
 
   void go_to(std::int64_t time_ms) {
-    const milliseconds ahead(time_ms - clock_->now_ms());
+    const auto& client = queue_.core()->client();
+    const milliseconds ahead(time_ms - client->now_ms());
     if (ahead <= milliseconds(0)) return;  // it is due: the worker is about to see that
     if (!settings_.with_delayed || report_.jumped + ahead > settings_.horizon) return stop();
-    if (auto jumped = clock_->advance(ahead); !jumped) return stop(jumped.error());
+    if (auto jumped = ClockGroup::of(client)->advance(ahead); !jumped) return stop(jumped.error());
     report_.jumped += ahead;
   }
 
@@ -185,7 +195,6 @@ class Drain {
   RawQueue& queue_;
   DrainSettings settings_;
   RawHandler handler_;
-  std::shared_ptr<ClockGroup> clock_;
   steady_clock::time_point until_;
   std::shared_ptr<WorkerCore> worker_;
 
