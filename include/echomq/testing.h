@@ -31,8 +31,8 @@
 // from inside handlers, but not from callbacks on the I/O thread, where they answer
 // invalid_argument.
 //
-// In code inside of namespace echomq that has included this header, GoogleTest's namespace is
-// ::testing.
+// In a file with this header, code inside of namespace echomq or under `using namespace echomq`
+// must write ::testing for GoogleTest's namespace.
 #pragma once
 
 #include <chrono>
