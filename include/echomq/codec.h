@@ -7,8 +7,11 @@
 //
 //   template <> struct echomq::Codec<Thumb> {
 //     static std::string encode(const Thumb& thumb);
-//     static echomq::Result<Thumb> decode(std::string_view bytes);    // ErrorCode::encoding
+//     static echomq::Result<Thumb> decode(std::string_view bytes);    // ErrorCode::decode
 //   };
+//
+// A job whose data its type cannot read fails at once, with a reason that begins with "decode: "
+// and goes on with the error's text, and is not tried again: see WorkerOptions::retry_undecodable.
 //
 // Thread-safety: encode and decode are called from any thread, also at the same time.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything but the optional parts (echomq/json.h).
+// Everything but the optional parts: echomq/json.h, and echomq/testing.h, which is for tests.
 #pragma once
 
 #include "echomq/acl.h"

@@ -25,6 +25,11 @@ enum class JobState { waiting, prioritized, delayed, active, completed, failed, 
 // "waiting", "waiting-children"...
 ECHOMQ_API std::string_view name(JobState state) noexcept;
 
+namespace detail {
+// Why a job in that state has no result to read.
+ECHOMQ_API Error no_result(JobState state, std::string_view failed_reason);
+}  // namespace detail
+
 // One job at one moment. Times are milliseconds since 1970 by the server's clock, 0 = not yet.
 struct JobInfo {
   std::string queue;
@@ -44,6 +49,15 @@ struct JobInfo {
   std::string progress;               // what the handler reported last
   std::optional<std::string> result;  // completed: what the handler returned
   std::string failed_reason;          // of the last failed attempt
+
+  // What the handler returned, read as the type that it returned.
+  // Errors: wrong_state (it is not completed; the field "state" says what it is, and "reason" why
+  // it failed), decode.
+  template <class R>
+  [[nodiscard]] Result<R> result_as() const {
+    if (state != JobState::completed) return detail::no_result(state, failed_reason);
+    return Codec<R>::decode(result ? std::string_view(*result) : std::string_view());
+  }
 };
 
 class RunningJob;

@@ -72,6 +72,17 @@ struct FinishedJob {
   bool kept = false;
   std::optional<std::string> result{};  // completed and kept: what the handler returned
   std::string failed_reason{};          // failed and kept
+
+  // What the handler returned, read as the type that it returned.
+  // Errors: wrong_state (it failed; the field "reason" says why), not_found (it is not kept),
+  // decode.
+  template <class R>
+  [[nodiscard]] Result<R> result_as() const {
+    if (state != JobState::completed) return detail::no_result(state, failed_reason);
+    if (!kept)
+      return Error{ErrorCode::not_found, "the job completed, and its result was not kept", {}};
+    return Codec<R>::decode(result ? std::string_view(*result) : std::string_view());
+  }
 };
 
 // How many entries the stream of a queue's events holds. One entry is one call of a script, which
@@ -388,9 +399,18 @@ class Queue {
   Result<FinishedJob> wait_until_finished(std::string_view id, std::chrono::milliseconds timeout) {
     return raw_.wait_until_finished(id, timeout);
   }
-  // The same without waiting. `done` is called exactly once, on the I/O thread or where
-  // ClientOptions::post decides; it may be called before this returns, when the input is bad. When
-  // the last handle of the queue goes it is told ErrorCode::closed.
+  // The same, and reads what the handler returned as the type that it returned:
+  //   auto size = thumbs.wait_for_result<Size>(id, 10s);
+  // Errors: those of wait_until_finished and of FinishedJob::result_as.
+  template <class R>
+  Result<R> wait_for_result(std::string_view id, std::chrono::milliseconds timeout) {
+    const auto finished = wait_until_finished(id, timeout);
+    if (!finished) return finished.error();
+    return finished->template result_as<R>();
+  }
+  // The same as wait_until_finished without waiting. `done` is called exactly once, on the I/O
+  // thread or where ClientOptions::post decides; it may be called before this returns, when the
+  // input is bad. When the last handle of the queue goes it is told ErrorCode::closed.
   void async_wait_until_finished(std::string_view id, std::chrono::milliseconds timeout,
                                  FinishedCallback done) {
     raw_.async_wait_until_finished(id, timeout, std::move(done));

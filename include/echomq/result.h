@@ -41,8 +41,9 @@ enum class ErrorCode : int {
   invalid_url = 2,       // a server address that cannot be read
   invalid_name = 3,      // a queue name or job id outside the grammar of docs/protocol.md section 3
   too_large = 4,         // data, result or argument over its limit
-  encoding = 5,          // text that must be UTF-8 and is not, or a payload its codec cannot read
+  encoding = 5,          // text that must be UTF-8 and is not
   unsupported = 6,  // understood, and not offered by this version (the message says which will)
+  decode = 7,       // data or a result that is not what its type's codec reads
 
   // The server or the way to it.
   config = 10,           // the server's settings would lose jobs (an evicting maxmemory-policy)

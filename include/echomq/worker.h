@@ -5,9 +5,10 @@
 //   return worker.run_until(stop);
 //
 // A handler takes Job<T>& and returns nothing, a value that Codec can encode (kept as the job's
-// result), a Result of one, or an Outcome; it may throw anything. A throw, or an error in the
-// Result, is a failed attempt. Handlers run on a pool of threads of the worker; up to `concurrency`
-// at the same time.
+// result, which JobInfo::result_as reads), a Result of one, or an Outcome; it may throw anything. A
+// throw, or an error in the Result, is a failed attempt. Data that is not a T fails the job without
+// a run: its reason is "decode: " and what is wrong where, and it is not tried again unless asked.
+// Handlers run on a pool of threads of the worker; up to `concurrency` at the same time.
 //
 // A job runs at least once: while its handler works, the worker extends its lease; if the process
 // dies or loses the server for longer than the lease, another worker runs the job again, and this
@@ -71,6 +72,10 @@ struct WorkerOptions {
   std::string name = "worker";  // stored with each job that it ran; at most 255 bytes
   // Around each run, the first outermost.
   std::vector<Middleware> middleware{};
+  // A job whose data its type cannot read is tried again under its own attempts and backoff, as if
+  // its handler had failed. For deploys in which workers of the old release meet data of the new
+  // one: with enough attempts a new worker gets the job. Otherwise it fails at once.
+  bool retry_undecodable = false;
 };
 
 // What a worker did since it started.
@@ -138,9 +143,13 @@ Outcome to_outcome(R&& returned) {
 }
 
 template <class T, class F>
-Outcome run_handler(F& handler, RawJob& raw) {
+Outcome run_handler(F& handler, RawJob& raw, bool retry_undecodable) {
   auto data = Codec<T>::decode(raw.bytes());
-  if (!data) return Outcome::unrecoverable(data.error().message());
+  if (!data) {
+    auto reason = "decode: " + data.error().detail;
+    return retry_undecodable ? Outcome::fail(std::move(reason))
+                             : Outcome::unrecoverable(std::move(reason));
+  }
   Job<T> job{raw, *std::move(data)};
   if constexpr (std::is_void_v<std::invoke_result_t<F&, Job<T>&>>) {
     handler(job);
@@ -188,9 +197,9 @@ Outcome caught(F&& run) {
 }
 
 template <class T, class F>
-RawHandler make_handler(F handler) {
-  return [handler = std::move(handler)](RawJob& raw) mutable -> Outcome {
-    return caught([&] { return run_handler<T>(handler, raw); });
+RawHandler make_handler(F handler, bool retry_undecodable) {
+  return [handler = std::move(handler), retry_undecodable](RawJob& raw) mutable -> Outcome {
+    return caught([&] { return run_handler<T>(handler, raw, retry_undecodable); });
   };
 }
 
@@ -211,8 +220,8 @@ class Worker {
   // run_until() answers 1 and status() tells why.
   template <class T, class F>
   Worker(Queue<T>& queue, WorkerOptions options, F handler)
-      : raw_(queue.raw(), detail::with_caught_middleware(std::move(options)),
-             detail::make_handler<T>(std::move(handler))) {}
+      : Worker(queue.raw(), detail::make_handler<T>(std::move(handler), options.retry_undecodable),
+               std::move(options)) {}
 
   // Works until a signal comes (or stop_when_empty, or stop() from another thread), then shuts
   // down: takes no more jobs, gives unstarted ones back, asks running handlers to stop by their
@@ -253,6 +262,10 @@ class Worker {
   Worker& operator=(Worker&&) = delete;
 
  private:
+  Worker(RawQueue queue, RawHandler handler, WorkerOptions&& options)
+      : raw_(std::move(queue), detail::with_caught_middleware(std::move(options)),
+             std::move(handler)) {}
+
   RawWorker raw_;
 };
 

@@ -11,6 +11,7 @@ std::string_view name(ErrorCode code) noexcept {
     case ErrorCode::too_large: return "too_large";
     case ErrorCode::encoding: return "encoding";
     case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::decode: return "decode";
     case ErrorCode::config: return "config";
     case ErrorCode::unavailable: return "unavailable";
     case ErrorCode::timeout: return "timeout";

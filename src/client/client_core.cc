@@ -117,9 +117,7 @@ void ClientCore::ready(const wire::ServerInfo& info) {
       });
       return;
     }
-    const auto hooks = self->reconnect_hooks_;
-    for (const auto& hook : hooks)
-      if (auto alive = hook.lock()) (*alive)();
+    call_hooks(self->reconnect_hooks_);
   });
 }
 
@@ -145,14 +143,15 @@ void ClientCore::sample_clock(int samples, Function<void()> then) {
                                       to_number<std::int64_t>(reply->items[1].text);
                   const auto now = monotonic_us();
                   self->clock_.sample(sent, now, server);
-                  self->clock_offset_us_ = self->clock_.now_ms(now) * 1'000 - now;
+                  self->clock_offset_us_ =
+                      self->clock_.now_ms(now) * 1'000 - now + self->jumped_us_;
                 } else if (!self->clock_.ready()) {
                   // An ACL denies TIME: the local clock is the best estimate that is left.
                   const auto now = monotonic_us();
                   self->clock_offset_us_ = std::chrono::duration_cast<std::chrono::microseconds>(
                                                std::chrono::system_clock::now().time_since_epoch())
                                                .count() -
-                                           now;
+                                           now + self->jumped_us_;
                 }
                 if (samples > 1)
                   self->sample_clock(samples - 1, std::move(then));
@@ -286,11 +285,42 @@ std::shared_ptr<wire::Connection> ClientCore::make_lane(const std::string& purpo
                                          .tls = tls_});
 }
 
-std::shared_ptr<ClientCore::Hook> ClientCore::on_reconnect(Hook hook) {
+std::shared_ptr<ClientCore::Hook> ClientCore::keep_hook(Hooks& hooks, Hook hook) {
   auto token = std::make_shared<Hook>(std::move(hook));
-  std::erase_if(reconnect_hooks_, [](const auto& old) { return old.expired(); });
-  reconnect_hooks_.push_back(token);
+  std::erase_if(hooks, [](const auto& old) { return old.expired(); });
+  hooks.push_back(token);
   return token;
+}
+
+// What a hook does may add or drop others.
+void ClientCore::call_hooks(const Hooks& hooks) {
+  const auto present = hooks;
+  for (const auto& hook : present)
+    if (auto alive = hook.lock()) (*alive)();
+}
+
+std::shared_ptr<ClientCore::Hook> ClientCore::on_reconnect(Hook hook) {
+  return keep_hook(reconnect_hooks_, std::move(hook));
+}
+
+std::shared_ptr<ClientCore::Hook> ClientCore::on_jump(Hook hook) {
+  return keep_hook(jump_hooks_, std::move(hook));
+}
+
+std::shared_ptr<ClockGroup> ClientCore::follow(const std::shared_ptr<ClockGroup>& clock) {
+  const std::lock_guard lock(mutex_);
+  if (!test_clock_) test_clock_ = clock;
+  return test_clock_;
+}
+
+// The node id looks as if its holder had been silent for so long: it is renewed before anyone else
+// wants it.
+void ClientCore::jump(milliseconds ahead) {
+  const auto us = std::chrono::microseconds(ahead).count();
+  jumped_us_ += us;
+  clock_offset_us_ += us;
+  if (main_ && main_->ready()) node_.renew();
+  call_hooks(jump_hooks_);
 }
 
 bool ClientCore::take_crash_permit() {

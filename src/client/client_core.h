@@ -36,6 +36,8 @@ bool is_weather(ErrorCode code) noexcept;
 // How long to wait before asking again.
 inline constexpr std::chrono::milliseconds kNotReadyPause{50};
 
+class ClockGroup;
+
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
  public:
   static Result<std::shared_ptr<ClientCore>> connect(wire::Endpoint endpoint,
@@ -100,6 +102,15 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   // (loop) Called after each reconnect, until the token is dropped.
   using Hook = std::function<void()>;
   std::shared_ptr<Hook> on_reconnect(Hook hook);
+
+  // For tests of users (echomq/testing.h); in production nobody calls these.
+  // The clock of a test that this client's follows: the first that it was given stays.
+  std::shared_ptr<ClockGroup> follow(const std::shared_ptr<ClockGroup>& clock);
+  // (loop) The time of the protocol is that much later from now on, by this client.
+  void jump(std::chrono::milliseconds ahead);
+  // (loop) Called after each jump, until the token is dropped.
+  std::shared_ptr<Hook> on_jump(Hook hook);
+
   // (loop) One job that has been through a crash runs in a process at a time: take and give the
   // permit.
   bool take_crash_permit();
@@ -116,6 +127,9 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   void sample_clock(int samples, Function<void()> then);
   void tick();
   void finish_start(Result<void> result);
+  using Hooks = std::vector<std::weak_ptr<Hook>>;
+  static std::shared_ptr<Hook> keep_hook(Hooks& hooks, Hook hook);
+  static void call_hooks(const Hooks& hooks);
 
   wire::Endpoint endpoint_;
   ClientOptions options_;
@@ -132,19 +146,22 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   bool kill_denied_ = false;
   std::atomic<std::size_t> buffered_{0};
 
-  mutable std::mutex mutex_;  // guards version_, run_id_, by_name_
+  mutable std::mutex mutex_;  // guards version_, run_id_, by_name_, test_clock_
   std::string version_ = wire::kUnknown;
   std::string run_id_ = wire::kUnknown;
   std::map<std::string, std::weak_ptr<void>, std::less<>> by_name_;
 
   ServerClock clock_;
-  std::atomic<std::int64_t> clock_offset_us_{0};
+  std::atomic<std::int64_t> clock_offset_us_{0};  // of server and local clock, jumps included
+  std::int64_t jumped_us_ = 0;
+  std::shared_ptr<ClockGroup> test_clock_;
   NodeHolder node_;
   std::shared_ptr<DurableLane> durable_;
   std::uint64_t flushes_ = 0;
   std::uint64_t contact_ = 0;
-  std::vector<std::weak_ptr<Hook>> reconnect_hooks_;
-  std::vector<std::weak_ptr<Hook>> permit_waiters_;
+  Hooks reconnect_hooks_;
+  Hooks jump_hooks_;
+  Hooks permit_waiters_;
   bool crash_permit_taken_ = false;
 };
 

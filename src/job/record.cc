@@ -23,6 +23,21 @@ std::string_view name(JobState state) noexcept {
   return "unknown";
 }
 
+namespace detail {
+
+Error no_result(JobState state, std::string_view failed_reason) {
+  const std::string word(name(state));
+  Error error{ErrorCode::wrong_state,
+              "only a completed job has a result, and this one is " + word,
+              {{"state", word}, {"expected", std::string(name(JobState::completed))}}};
+  if (state != JobState::failed) return error;
+  error.detail = "the job failed: " + std::string(failed_reason);
+  error.fields.emplace_back("reason", failed_reason);
+  return error;
+}
+
+}  // namespace detail
+
 namespace job {
 namespace {
 

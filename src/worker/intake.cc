@@ -88,6 +88,12 @@ void Intake::arm_timer() {
   });
 }
 
+void Intake::clock_jumped() {
+  if (timer_) timer_->cancel();
+  timer_for_ms_ = 0;
+  life_.look_again();
+}
+
 // Its slot is free before the loop writes: the next claim travels with the end of this job.
 void Intake::ended(const std::shared_ptr<RunningJob>& job) {
   life_.slot_freed();

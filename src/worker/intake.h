@@ -45,6 +45,8 @@ class Intake : public std::enable_shared_from_this<Intake> {
   void step();
   // Something may have changed that no mark tells of; then step() is due, as after the next two.
   void look_again() { life_.look_again(); }
+  // The server's clock is not where the timer was set by; then step() is due.
+  void clock_jumped();
   // Claims no more, or goes on; then step() is due.
   void pause(bool pause) { life_.pause(pause); }
   void slot_freed() { life_.slot_freed(); }

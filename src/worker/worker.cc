@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "worker/worker_core.h"
+#include "worker/worker_options.h"
 
 namespace echomq::inline v2 {
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr milliseconds kLook{
     50};  // how often run_until looks at both of the things that may end it
-
-RawHandler around(const std::vector<Middleware>& middleware, RawHandler handler) {
-  for (auto it = middleware.rbegin(); it != middleware.rend(); ++it)
-    handler = [run = *it, next = std::move(handler)](RawJob& job) { return run(job, next); };
-  return handler;
-}
 
 }  // namespace
 

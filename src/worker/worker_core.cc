@@ -23,7 +23,8 @@ constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
 
 // --- the beginning
 
-void WorkerCore::start(RawHandler handler) {
+void WorkerCore::start(RawHandler handler, Observer settled) {
+  observer_ = std::move(settled);
   runner_ = std::make_shared<Runner>(queue_, std::move(handler), options_.concurrency,
                                      weak_call(*this, &WorkerCore::ended));
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
@@ -66,6 +67,7 @@ void WorkerCore::opened(const Result<void>& result) {
   intake_->open();
   const auto& client = queue_->client();
   reconnect_hook_ = client->on_reconnect(weak_call(*this, &WorkerCore::reconnected));
+  jump_hook_ = client->on_jump(weak_call(*this, &WorkerCore::clock_jumped));
   tick();
   step();
 }
@@ -140,6 +142,7 @@ void WorkerCore::settled(const Settlement& settlement, const std::string& status
   const bool over = settlement.kind == Kind::complete || settlement.kind == Kind::fail;
   if (rule && (status == "gone" || (over && (status == "ok" || status == "done"))))
     releaser_->push(OwnedId{rule->id, settlement.job->job.id, {}});
+  if (observer_) observer_(settlement, status);
   if (status != "ok" && status != "done")
     log(LogLevel::warning, "job " + settlement.job->job.id + " of \"" + queue_->name() +
                                "\": the end of its run was answered \"" + status + "\"");
@@ -189,6 +192,16 @@ void WorkerCore::reconnected() {
   extender_->extend(running_);
   intake_->look_again();
   reconciler_->reconcile();
+  step();
+}
+
+// A test has set the clock ahead: what runs keeps its jobs, and what has become due meanwhile is
+// seen now.
+void WorkerCore::clock_jumped() {
+  extender_->extend(running_);
+  if (stopping_) return;
+  evictor_->sweep();
+  intake_->clock_jumped();
   step();
 }
 
@@ -256,6 +269,7 @@ void WorkerCore::check_stopped() {
     return;
   if (tick_) tick_->cancel();
   reconnect_hook_.reset();
+  jump_hook_.reset();
   report_.stopped();
 }
 

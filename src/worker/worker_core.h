@@ -9,10 +9,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "echomq/worker.h"
 #include "queue/queue_core.h"
@@ -35,8 +37,10 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options)
       : queue_(std::move(queue)), options_(std::move(options)) {}
 
-  // Once, before anyone else knows this core.
-  void start(RawHandler handler);
+  // Once, before anyone else knows this core. `settled`, if any, is told on the loop how each run
+  // ended and what the server answered.
+  using Observer = std::function<void(const Settlement&, std::string_view status)>;
+  void start(RawHandler handler, Observer settled = nullptr);
   void request_stop();
   // Takes no more jobs, or goes on.
   void pause(bool pause);
@@ -70,6 +74,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void progress_told();
   void send_progress();
   void reconnected();
+  void clock_jumped();
   void drained();
   void released();
   void stop_now();
@@ -90,6 +95,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::shared_ptr<ProgressSender> progress_;
   std::shared_ptr<wire::Loop::Timer> tick_;
   std::shared_ptr<ClientCore::Hook> reconnect_hook_;
+  std::shared_ptr<ClientCore::Hook> jump_hook_;
+  Observer observer_;
   std::minstd_rand random_{std::random_device{}()};
   WorkerReport report_;
   RunningJobs running_;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "base/bad_option.h"
 
@@ -34,6 +35,12 @@ std::optional<Error> check(const WorkerOptions& options) {
     if (!options.middleware[i])
       return bad_option("middleware", "an empty function at " + std::to_string(i), "functions");
   return std::nullopt;
+}
+
+RawHandler around(const std::vector<Middleware>& middleware, RawHandler handler) {
+  for (auto it = middleware.rbegin(); it != middleware.rend(); ++it)
+    handler = [run = *it, next = std::move(handler)](RawJob& job) { return run(job, next); };
+  return handler;
 }
 
 }  // namespace echomq::inline v2

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "echomq/worker.h"
 
@@ -10,5 +11,8 @@ namespace echomq::inline v2 {
 
 // The first option that is outside its range.
 std::optional<Error> check(const WorkerOptions& options);
+
+// The handler with its middleware around it, the first outermost.
+RawHandler around(const std::vector<Middleware>& middleware, RawHandler handler);
 
 }  // namespace echomq::inline v2

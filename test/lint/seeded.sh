@@ -11,10 +11,11 @@ spdx='// SPDX-License-Identifier: MIT'
 
 fresh() {
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree"/{include/echomq,app/emq,example} "$tree"/src/{base,wire,job,queue,worker,group}
+  mkdir -p "$tree"/{include/echomq,app/emq,example} "$tree"/src/{base,wire,job,queue,worker,group,testing}
   printf '%s\n#include <string>\n#include "echomq/result.h"\n' "$spdx" >"$tree/include/echomq/job.h"
   printf '%s\n#include "base/log.h"\n' "$spdx" >"$tree/src/wire/connection.cc"
   printf '%s\n#include "job/job.h"\n#include "echomq/queue.h"\n' "$spdx" >"$tree/src/worker/loop.cc"
+  printf '%s\n#include "worker/loop.h"\n' "$spdx" >"$tree/src/testing/drain.cc"
   printf '%s\n#include "echomq/worker.h"\n#include <unistd.h>\n' "$spdx" >"$tree/app/emq/main.cc"
 }
 
@@ -35,6 +36,7 @@ seed() {
 
 seed includes.sh src/worker/bad.cc '#include "group/lane.h"'
 seed includes.sh src/job/bad.cc '#include "echomq/worker.h"'
+seed includes.sh src/worker/bad.cc '#include "echomq/testing.h"'
 seed includes.sh src/wire/bad.cc '#include "job/job.h"'
 seed includes.sh src/base/bad.h '#  include "echomq/queue.h"'
 seed includes.sh src/job/bad.cc '#include "tool/contract/lexer.h"'

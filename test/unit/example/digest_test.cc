@@ -108,7 +108,7 @@ TEST(DigestJson, GoesThereAndBack) {
   const example::Digest digest{"ba78", 3, 11};
   EXPECT_EQ(Json::encode(digest), R"({"bytes":3,"deflated":11,"sha256":"ba78"})");
   EXPECT_EQ(Json::decode(Json::encode(digest)).value(), digest);
-  EXPECT_EQ(Json::decode("{}").error().code, echomq::ErrorCode::encoding);
+  EXPECT_EQ(Json::decode("{}").error().code, echomq::ErrorCode::decode);
 }
 
 }  // namespace
