@@ -167,10 +167,12 @@ Result<std::optional<DeduplicationOwner>> read_owner(QueueCore& queue, std::stri
                                                         .de = id,
                                                         .seen = seen}));
     if (!reply) return reply.error();
-    if (reply->items.size() != 4 || reply->items[0].text == "gone")
-      return std::optional<DeduplicationOwner>();
+    const std::string none;
+    const auto status =
+        reply->items.size() == 4 ? wire::status_of(reply->items[0], 0, none) : std::string("gone");
+    if (status == "gone") return std::optional<DeduplicationOwner>();
     seen = reply->items[1].text;
-    if (reply->items[0].text == "ok")
+    if (status == "ok")
       return std::optional(DeduplicationOwner{seen, wire::number_of(reply->items[2]),
                                               std::move(reply->items[3].text)});
   }

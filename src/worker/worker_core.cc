@@ -137,9 +137,9 @@ void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
 void WorkerCore::settled(const Settlement& settlement, const std::string& status) {
   queue_->holds_no_more(settlement.job->job.id, settlement.job->token);
   report_.settled(settlement.kind, status);
-  using Kind = Settlement::Kind;
   const auto& rule = settlement.job->job.options.deduplication;
-  const bool over = settlement.kind == Kind::complete || settlement.kind == Kind::fail;
+  const bool over =
+      settlement.kind == Settlement::Kind::complete || settlement.kind == Settlement::Kind::fail;
   if (rule && (status == "gone" || (over && (status == "ok" || status == "done"))))
     releaser_->push(OwnedId{rule->id, settlement.job->job.id, {}});
   if (observer_) observer_(settlement, status);

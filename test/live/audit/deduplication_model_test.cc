@@ -57,7 +57,7 @@ class DeduplicationModel {
       const auto de = "d" + std::to_string(i);
       const auto* const mine = owner_of(de);
       const auto told = q_.read_deduplication(de, q_.owned(de).owner);
-      const auto theirs = show(told.items.at(0)) == "gone"
+      const auto theirs = statuses(told) == "gone"
                               ? std::string("nobody")
                               : show(told.items.at(1)) + " until " + show(told.items.at(2)) +
                                     " then " + show(told.items.at(3));
