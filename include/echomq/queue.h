@@ -107,6 +107,12 @@ struct AddedJob {
   operator std::string_view() const noexcept { return id; }    // NOLINT: implicit
   friend bool operator==(const AddedJob& job, std::string_view id) noexcept { return job.id == id; }
   friend bool operator==(const AddedJob&, const AddedJob&) = default;
+  friend std::string operator+(std::string_view text, const AddedJob& job) {
+    return std::string(text) += job.id;
+  }
+  friend std::string operator+(const AddedJob& job, std::string_view text) {
+    return job.id + std::string(text);
+  }
 };
 
 // Who owns a deduplication id.

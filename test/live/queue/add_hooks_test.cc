@@ -26,9 +26,9 @@ class AddHooks : public LibraryTest {
       how.traceparent = kTrace;
       how.tracestate = "vendor=\"1\"";
     };
-    with.after_add = [this](std::string_view, const Result<std::string>& id) {
+    with.after_add = [this](std::string_view, const Result<AddedJob>& id) {
       const std::lock_guard lock(mutex);
-      ended.push_back(id ? *id : std::string(echomq::name(id.error().code)));
+      ended.push_back(id ? id->id : std::string(echomq::name(id.error().code)));
     };
     return connect(server.url(), with).value();
   }
@@ -44,8 +44,8 @@ class AddHooks : public LibraryTest {
 TEST_F(AddHooks, SeeEachAddAndMayChangeIt) {
   auto other = hooked();
   Queue<> same{other, name};
-  const auto one = same.add("x").value();
-  const auto two = same.async_add("y").get().value();
+  const std::string one = same.add("x").value();
+  const std::string two = same.async_add("y").get().value();
   const auto many = same.add_bulk({{"z"}, {"z"}}).value();
   EXPECT_EQ(info(one).data, name + ":x");
   EXPECT_EQ(info(two).data, name + ":y");

@@ -166,7 +166,7 @@ TEST_F(TestClock, FurtherClientsFollowIt) {
 
 TEST_F(TestClock, RefusesToWaitForItselfOnTheIoThread) {
   std::promise<ErrorCode> code;
-  queue.async_add("x", {}, [&](const echomq::Result<std::string>&) {
+  queue.async_add("x", {}, [&](const echomq::Result<echomq::AddedJob>&) {
     code.set_value(error_of(server().advance(1h)).code);
   });
   EXPECT_EQ(code.get_future().get(), ErrorCode::invalid_argument);

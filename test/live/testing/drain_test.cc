@@ -239,8 +239,8 @@ TEST_F(TestDrain, RefusesWhatItCannotDo) {
   Queue<> bad{client(), "no name"};
   EXPECT_EQ(error_of(mqt::drain(bad, noting)).code, ErrorCode::invalid_name);
   std::promise<ErrorCode> on_io_thread;
-  queue.async_add("x", {},
-                  [&](const echomq::Result<std::string>&) { on_io_thread.set_value(code({})); });
+  queue.async_add(
+      "x", {}, [&](const echomq::Result<echomq::AddedJob>&) { on_io_thread.set_value(code({})); });
   EXPECT_EQ(on_io_thread.get_future().get(), ErrorCode::invalid_argument);
 }
 
