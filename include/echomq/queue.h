@@ -105,7 +105,9 @@ struct AddedJob {
 
   operator const std::string&() const noexcept { return id; }  // NOLINT: implicit
   operator std::string_view() const noexcept { return id; }    // NOLINT: implicit
-  friend bool operator==(const AddedJob& job, std::string_view id) noexcept { return job.id == id; }
+  friend bool operator==(const AddedJob& job, std::string_view text) noexcept {
+    return job.id == text;
+  }
   friend bool operator==(const AddedJob&, const AddedJob&) = default;
   friend std::string operator+(std::string_view text, const AddedJob& job) {
     return std::string(text) += job.id;

@@ -15,7 +15,7 @@ namespace echomq::inline v2 {
 namespace {
 
 // So often an entry is looked at anew that is another one each time.
-constexpr int kLooks = 5;
+constexpr int kOwnerLooks = 5;
 
 // An entry of `de`, see lua/lib/dedup.lua: `<owner>:<until>:<held>:<kept>`.
 std::optional<OwnedId> read_entry(const std::string& de, const std::string& text) {
@@ -90,7 +90,7 @@ void go_on(const std::shared_ptr<Ending>& ending) {
                           }
                           // Those that did not fit into one call go on in the next ones.
                           ending->looks = ending->end.freed > before ? 0 : ending->looks + 1;
-                          if (again.empty() || ending->looks == kLooks)
+                          if (again.empty() || ending->looks == kOwnerLooks)
                             return ending->done(ending->end);
                           ending->ids = std::move(again);
                           go_on(ending);
@@ -153,7 +153,7 @@ Result<std::optional<DeduplicationOwner>> read_owner(QueueCore& queue, std::stri
   using Transition = scripts::DeduplicationRead;
   if (auto ok = job::check_deduplication_id(id); !ok) return ok.error();
   std::string seen;
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < kOwnerLooks; ++look) {
     const auto& k = queue.keys();
     const auto owner = seen.empty() ? k.de : job_key(queue.name(), seen);
     auto reply = ask(queue, ScriptCall::of<Transition>({.meta = k.meta,
@@ -185,7 +185,7 @@ Result<std::optional<DeduplicationOwner>> read_owner(QueueCore& queue, std::stri
 Result<bool> release_owned(QueueCore& queue, std::string_view id,
                            const std::optional<std::string>& owner) {
   if (auto ok = job::check_deduplication_id(id); !ok) return ok.error();
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < kOwnerLooks; ++look) {
     const auto found = read_owner(queue, id);
     if (!found) return found.error();
     if (!*found || (owner && (*found)->job != *owner)) return false;

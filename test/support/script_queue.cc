@@ -11,7 +11,7 @@
 namespace echomq::test {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
+std::string in_one(const std::vector<std::string>& words) {
   std::string all;
   for (const auto& word : words) all += (all.empty() ? "" : " ") + word;
   return all;
@@ -178,7 +178,7 @@ Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms
   return call(out);
 }
 
-Reply ScriptQueue::finish(const std::vector<Finish>& items, const OldestSeen& how) {
+Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen& how) {
   using Script = scripts::JobFinish;
   const auto& first = items.at(0);
   const auto& keep = first.completed ? keep_completed : keep_failed;
@@ -208,7 +208,7 @@ Reply ScriptQueue::finish(const std::vector<Finish>& items, const OldestSeen& ho
        .keep = keep.count,
        .age = keep.age_ms,
        .ends = ends.text(),
-       .oldest = joined(how.oldest),
+       .oldest = in_one(how.oldest),
        .peek = how.peek});
   for (const auto& item : items) {
     if (item.completed != first.completed || item.drop != first.drop)
@@ -408,19 +408,19 @@ Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal)
 std::string Claimed::ids() const {
   std::vector<std::string> all;
   for (const auto& run : runs) all.push_back(run.id);
-  return joined(all);
+  return in_one(all);
 }
 
 std::string statuses(const Reply& reply) {
   if (reply.is_error()) return reply.text;
   const bool parts = !reply.items.empty() && reply.items[0].kind == Reply::Kind::array;
-  return joined(texts(parts ? reply.items[0] : reply));
+  return in_one(texts(parts ? reply.items[0] : reply));
 }
 
 std::string second(const Reply& reply) {
   if (reply.items.size() < 2) return "(none)";
   const auto& part = reply.items[1];
-  return part.kind == Reply::Kind::array ? joined(texts(part)) : show(part);
+  return part.kind == Reply::Kind::array ? in_one(texts(part)) : show(part);
 }
 
 }  // namespace echomq::test

@@ -87,7 +87,7 @@ struct ClaimOptions {
 };
 
 // The jobs of one call end alike: all completed or all failed, all dropped or none.
-struct Finish {
+struct FinishItem {
   JobRun run;
   bool completed = true;
   std::string value = "1";
@@ -190,7 +190,7 @@ class ScriptQueue {
   OwnedSeen owned(const std::string& de);
   Claimed claim(std::size_t count, const ClaimOptions& options = {});
   Reply extend(const std::vector<JobRun>& runs, std::int64_t lease_ms = 30'000);
-  Reply finish(const std::vector<Finish>& items, const OldestSeen& how = {});
+  Reply finish(const std::vector<FinishItem>& items, const OldestSeen& how = {});
   Reply retry(const std::vector<Retry>& items);
   Reply release(const std::vector<Release>& items, std::int64_t hold = 0);
   Reply progress(const std::vector<Progress>& items);

@@ -118,7 +118,7 @@ std::vector<JobRun> Workload::some(bool end) {
 }
 
 void Workload::finish() {
-  std::vector<Finish> items;
+  std::vector<FinishItem> items;
   const bool completed = !one_in(4);
   const bool drop = one_in(4);
   for (const auto& run : some(true))

@@ -73,7 +73,9 @@ TEST_F(EmqJob, ShowsEveryField) {
                      {"lifo", false},
                      {"keep_completed", nullptr},
                      {"keep_failed", {{"count", 7}, {"age_s", 60}}},
-                     {"deduplication", nullptr}};
+                     {"deduplication", nullptr},
+                     {"traceparent", ""},
+                     {"tracestate", ""}};
   EXPECT_EQ(job.at("options"), options);
   EXPECT_EQ(job.at("due_ms").get<std::int64_t>(), job.at("added_ms").get<std::int64_t>() + 90'000);
   for (const char* field : {"processed_ms", "finished_ms", "result"})

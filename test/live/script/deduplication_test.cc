@@ -221,8 +221,7 @@ TEST_F(ScriptDeduplication, B37_TheLastAddIsKeptForTheEndOfTheOwner) {
   EXPECT_EQ(end("D"), "ok");
   EXPECT_EQ(owner("D"), "b5");
   EXPECT_EQ(q.field("b5", "data"), "5");
-  EXPECT_EQ(q.field("b5", "name"), "n");
-  EXPECT_EQ(q.field("b5", "opts"), "{}");
+  EXPECT_EQ(q.field("b5", "head"), std::to_string(q.now) + ":1:n{}");
   EXPECT_EQ(q.field("b5", "priority"), "4");
   EXPECT_EQ(add({{.id = "c", .de = "D", .how = "k"}}), "owned b5");
   EXPECT_EQ(redis({"HLEN", q.keys.de_next}).integer, 0);

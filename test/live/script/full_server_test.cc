@@ -123,7 +123,7 @@ TEST_F(FullServer, ABacklogDrains) {
   ASSERT_EQ(q.promote(q.peek_due()).items.at(0).items.size(), 20U);
   std::size_t finished = 0;
   for (auto claimed = q.claim(50); !claimed.runs.empty(); claimed = q.claim(50)) {
-    std::vector<Finish> items;
+    std::vector<FinishItem> items;
     for (const auto& run : claimed.runs) items.push_back({.run = run});
     q.extend(claimed.runs);
     q.finish(items);

@@ -40,7 +40,7 @@ TEST_F(JobRetryFinished, AttemptsMayStay) {
 // B40: the bulk path knows priorities.
 TEST_F(JobRetryFinished, B40_KeepsThePriorityAndGoesBehindThoseThatAreReady) {
   q.add({{.id = "p5", .priority = 5}, {.id = "p1", .priority = 1}, {.id = "w"}});
-  std::vector<Finish> ends;
+  std::vector<FinishItem> ends;
   for (const auto& run : q.claim(3).runs) ends.push_back({.run = run, .completed = false});
   q.finish(ends);
   q.add({{.id = "now5", .priority = 5}, {.id = "now1", .priority = 1}, {.id = "now"}});

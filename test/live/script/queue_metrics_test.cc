@@ -20,7 +20,7 @@ class QueueMetrics : public ScriptTest {
     std::vector<JobToAdd> jobs;
     for (int i = 0; i < count; ++i) jobs.push_back({.id = "j" + std::to_string(next_++)});
     q.add(jobs);
-    std::vector<Finish> items;
+    std::vector<FinishItem> items;
     for (const auto& run : q.claim(static_cast<std::size_t>(count)).runs)
       items.push_back({.run = run, .completed = completed});
     q.finish(items);
