@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a producer can ask for: attempts and the wait between them, a delay, a priority, an id of
-// its own, a job that is on the disk. Usage: producer_options [URL]; the server of EMQ_URL, or a private one, when no URL is
-// given.
+// its own, a job that is on the disk. Usage: producer_options [URL]; the server of EMQ_URL, or a
+// private one, when no URL is given.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>

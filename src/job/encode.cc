@@ -47,14 +47,14 @@ Result<void> check_backoff(const Backoff& backoff) {
 
 Result<void> check_durability(const Durability& durability) {
   constexpr unsigned kMaxReplicas = 1'000;
-  constexpr milliseconds kMaxWait = std::chrono::minutes(10);
+  constexpr std::chrono::milliseconds kMaxWait = std::chrono::minutes(10);
   const bool replicated = durability.kind == Durability::Kind::replicated;
   if (replicated && (durability.replicas < 1 || durability.replicas > kMaxReplicas))
     return bad_option("durability.replicas", std::to_string(durability.replicas), "1 to 1000");
   if (!replicated && durability.replicas != 0)
     return bad_option("durability.replicas", std::to_string(durability.replicas),
                       "0 where durability.kind is not replicated; use Durability::replicated");
-  if (durability.timeout < milliseconds(1) || durability.timeout > kMaxWait)
+  if (durability.timeout < std::chrono::milliseconds(1) || durability.timeout > kMaxWait)
     return bad_option("durability.timeout", std::to_string(durability.timeout.count()),
                       "milliseconds, 1 to 600000 (ten minutes)");
   return {};
