@@ -294,8 +294,8 @@ std::shared_ptr<ClientCore::Hook> ClientCore::keep_hook(Hooks& hooks, Hook hook)
 
 // What a hook does may add or drop others.
 void ClientCore::call_hooks(const Hooks& hooks) {
-  const auto present = hooks;
-  for (const auto& hook : present)
+  auto present = hooks;
+  for (auto& hook : present)
     if (auto alive = hook.lock()) (*alive)();
 }
 
