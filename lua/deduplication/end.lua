@@ -16,7 +16,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   added delayed
 -- COST    O(batch log N): up to twelve calls an id, about fifteen a batch
--- USES    fence lanes places timers store dedup dedup_due emit
+-- USES    fence lanes places timers stand store dedup dedup_due emit
 local m = fence()
 if m.err then return m end
 local now, at, count, force = ARGV[2], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'

@@ -15,28 +15,12 @@
 -- ERRORS  EMQFENCE EMQFULL EMQARG
 -- EMITS   added delayed
 -- COST    O(batch): one HSET a job, about ten calls a batch
--- USES    fence full lanes places timers emit
+-- USES    fence full said_before lanes places timers stand emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[6])
-local letters = { k = 'ok', d = 'dup', s = 'state' }
-
-local last = redis.call('HGET', KEYS[2], ARGV[3])
-if last then
-  local grant, flush, answers = string.match(last, '^(%d+):(%d+):(%a*)$')
-  if not grant then return redis.error_reply('EMQARG producers holds an entry of an unknown form') end
-  if tonumber(grant) > tonumber(ARGV[4]) then
-    return redis.error_reply('EMQARG the node id is held by a newer process')
-  end
-  if grant == ARGV[4] and tonumber(flush) >= tonumber(ARGV[5]) then
-    if flush == ARGV[5] and answers == '' then return 'ok' end
-    local again = {}
-    for i = 1, count do
-      again[i] = flush == ARGV[5] and letters[string.sub(answers, i, i)] or 'done'
-    end
-    return again
-  end
-end
+local before = said_before(redis.call('HGET', KEYS[2], ARGV[3]), ARGV[4], ARGV[5], count)
+if before then return before end
 
 -- Look before the first write: the runs, the types of the state keys, and which ids are free.
 local runs, told, any_custom, at = {}, 0, false, 1
@@ -103,9 +87,8 @@ local lanes, timers, added, seq = new_lanes(), new_timers(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
 local k, n, waiting = 11, 0, 0
 for _, run in ipairs(runs) do
-  local head, delay, priority, lifo = run.head, run.delay, run.priority, run.lifo
-  local width = run.custom and 7 or 1
-  local plain = delay == '0' and priority == '0' and not lifo
+  local head, width = run.head, run.custom and 7 or 1
+  local plain = run.delay == '0' and run.priority == '0' and not run.lifo
   for i = run.first, run.last do
     if not refusals[i] then
       local id = ARGV[6 + 2 * i]
@@ -122,23 +105,8 @@ for _, run in ipairs(runs) do
         waiting = waiting + 1
         lanes.back[waiting] = id
       else
-        local place
-        if lifo then redis.call('HSET', KEYS[k], 'lifo', '1') end
-        if priority ~= '0' then
-          redis.call('HSET', KEYS[k], 'priority', priority)
-          if delay == '0' then
-            place = place_of(priority, seq)
-            seq = seq + 1
-            redis.call('HSET', KEYS[k], 'place', place)
-          end
-        end
-        if delay ~= '0' then
-          redis.call('HSET', KEYS[k], 'delay', delay)
-          wait_until(timers, id, tonumber(now) + tonumber(delay))
-        else
-          sort_into(lanes, id, place, nil, lifo)
-          waiting = #lanes.back
-        end
+        seq = stand(KEYS[k], id, run, now, seq, lanes, timers)
+        waiting = #lanes.back
       end
     end
     k = k + width

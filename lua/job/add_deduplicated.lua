@@ -15,30 +15,23 @@
 -- ERRORS  EMQFENCE EMQFULL EMQARG
 -- EMITS   added delayed deduplicated replaced
 -- COST    O(batch log N): up to twelve calls a job, about twenty-five a batch
--- USES    fence full lanes places timers store dedup dedup_due emit
+-- USES    fence full said_before lanes places timers stand store dedup dedup_due emit
 local m = fence()
 if m.err then return m end
 local now, at, count = ARGV[2], tonumber(ARGV[2]), tonumber(ARGV[6])
-local letters = { k = 'ok', o = 'owned', m = 'moved', d = 'dup', s = 'state' }
 
 local last = redis.call('HMGET', KEYS[2], ARGV[3], ARGV[3] .. '.owners')
-if last[1] then
-  local grant, flush, answers = string.match(last[1], '^(%d+):(%d+):(%a*)$')
-  if not grant then return redis.error_reply('EMQARG producers holds an entry of an unknown form') end
-  if tonumber(grant) > tonumber(ARGV[4]) then
-    return redis.error_reply('EMQARG the node id is held by a newer process')
-  end
-  if grant == ARGV[4] and tonumber(flush) >= tonumber(ARGV[5]) then
-    local statuses, owners, told = {}, {}, last[2] or ''
-    for i = 1, count do
-      statuses[i] = flush == ARGV[5] and letters[string.sub(answers, i, i)] or 'done'
-      owners[i] = ''
-      if statuses[i] == 'owned' or statuses[i] == 'moved' then
-        owners[i], told = string.match(told, '^(%S*) ?(.*)$')
-      end
+local before = said_before(last[1], ARGV[4], ARGV[5], count)
+if before then
+  if before.err then return before end
+  local owners, told = {}, last[2] or ''
+  for i = 1, count do
+    owners[i] = ''
+    if before[i] == 'owned' or before[i] == 'moved' then
+      owners[i], told = string.match(told, '^(%S*) ?(.*)$')
     end
-    return { statuses, owners }
   end
+  return { before, owners }
 end
 
 -- Look before the first write: the types, and what becomes of each job.
@@ -70,7 +63,7 @@ end
 
 local jobs, stored, statuses, owners, told, letter_of = {}, {}, {}, {}, {}, {}
 local entries, touched, taken = {}, {}, {}
-local out, replaced, owned, to_place, all_ok = {}, {}, {}, 0, true
+local out, replaced, owned, to_place = {}, {}, {}, 0
 local k = 17
 for i = 1, count do
   local a = 6 + (i - 1) * 12
@@ -141,7 +134,6 @@ for i = 1, count do
   end
   statuses[i], owners[i], letter_of[i] = status, owner, status == 'ok' and 'k' or string.sub(status, 1, 1)
   if owner ~= '' then told[#told + 1] = owner end
-  all_ok = all_ok and status == 'ok'
   k = k + (j.custom and 8 or 2)
 end
 for _, j in ipairs(jobs) do
@@ -149,7 +141,7 @@ for _, j in ipairs(jobs) do
 end
 
 local first = redis.pcall('HSET', KEYS[2], ARGV[3],
-  ARGV[4] .. ':' .. ARGV[5] .. ':' .. (all_ok and string.rep('k', count) or table.concat(letter_of)),
+  ARGV[4] .. ':' .. ARGV[5] .. ':' .. table.concat(letter_of),
   ARGV[3] .. '.owners', table.concat(told, ' '))
 if refused(first) then return refused(first) end
 

@@ -130,8 +130,7 @@ void ClientCore::went_down(const Error& why) {
 }
 
 void ClientCore::sample_clock(int samples, Function<void()> then) {
-  std::string bytes;
-  wire::append_command(bytes, {"TIME"});
+  auto bytes = wire::command({"TIME"});
   const auto sent = monotonic_us();
   main_->send(std::move(bytes), options_.command_timeout,
               [weak = weak_from_this(), sent, samples,

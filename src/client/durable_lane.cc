@@ -16,16 +16,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{50};  // before a mark that was lost is made again
-
 bool same(const Durability& a, const Durability& b) {
   return a.kind == b.kind && a.replicas == b.replicas;
-}
-
-std::string as_bytes(std::initializer_list<std::string_view> command) {
-  std::string bytes;
-  wire::append_command(bytes, command);
-  return bytes;
 }
 
 Error not_durable(std::string why) { return {ErrorCode::not_durable, std::move(why), {}}; }
@@ -94,7 +86,8 @@ void DurableLane::tell(Ability& ability, const Result<void>& able) {
 
 // Waits for nobody: it is the right to ask that is tried.
 void DurableLane::ask_replicas() {
-  client_->command(as_bytes({"WAIT", "0", "0"}), weak_call(*this, &DurableLane::replicas_answered));
+  client_->command(wire::command({"WAIT", "0", "0"}),
+                   weak_call(*this, &DurableLane::replicas_answered));
 }
 
 void DurableLane::replicas_answered(Result<wire::Reply> reply) {
@@ -104,7 +97,7 @@ void DurableLane::replicas_answered(Result<wire::Reply> reply) {
 }
 
 void DurableLane::ask_file() {
-  client_->command(as_bytes({"INFO", "persistence"}),
+  client_->command(wire::command({"INFO", "persistence"}),
                    weak_call(*this, &DurableLane::file_answered));
 }
 
@@ -112,14 +105,14 @@ void DurableLane::file_answered(Result<wire::Reply> reply) {
   if (!reply) return tell(syncs_, reply.error());
   if (reply->is_error()) return tell(syncs_, refused(*reply, "cannot see whether there is a file"));
   if (reply->text.find("aof_enabled:1") == std::string::npos) return tell(syncs_, no_file());
-  client_->command(as_bytes({"WAITAOF", "0", "0", "0"}),
+  client_->command(wire::command({"WAITAOF", "0", "0", "0"}),
                    weak_call(*this, &DurableLane::waitaof_answered));
 }
 
 void DurableLane::waitaof_answered(Result<wire::Reply> reply) {
   if (!reply) return tell(syncs_, reply.error());
   if (lacks(*reply)) {
-    client_->command(as_bytes({"CONFIG", "GET", "appendfsync"}),
+    client_->command(wire::command({"CONFIG", "GET", "appendfsync"}),
                      weak_call(*this, &DurableLane::setting_answered));
     return;
   }
@@ -171,8 +164,8 @@ void DurableLane::pump() {
 }
 
 void DurableLane::mark(const std::shared_ptr<Group>& group) {
-  lane_->send(as_bytes({"ZADD", reserve_key(Reserve::queues), std::to_string(client_->now_ms()),
-                        group->front().queue}),
+  lane_->send(wire::command({"ZADD", reserve_key(Reserve::queues),
+                             std::to_string(client_->now_ms()), group->front().queue}),
               client_->options().command_timeout,
               [weak = weak_from_this(), group](Result<wire::Reply> reply) {
                 if (const auto self = weak.lock()) self->marked(group, reply);
@@ -202,11 +195,11 @@ void DurableLane::wait(const std::shared_ptr<Group>& group) {
   const auto text = std::to_string(left.count());
   std::string bytes;
   if (wanted.kind == Durability::Kind::replicated)
-    bytes = as_bytes({"WAIT", std::to_string(wanted.replicas), text});
+    bytes = wire::command({"WAIT", std::to_string(wanted.replicas), text});
   else if (sync_ == Sync::waitaof)
-    bytes = as_bytes({"WAITAOF", "1", "0", text});
+    bytes = wire::command({"WAITAOF", "1", "0", text});
   else
-    bytes = as_bytes({"CONFIG", "GET", "appendfsync"});  // as it was when it was asked?
+    bytes = wire::command({"CONFIG", "GET", "appendfsync"});  // as it was when it was asked?
   lane_->send(std::move(bytes), left + client_->options().command_timeout,
               [weak = weak_from_this(), group](Result<wire::Reply> reply) {
                 if (const auto self = weak.lock()) self->waited(group, reply);
@@ -235,12 +228,12 @@ void DurableLane::lost(const std::shared_ptr<Group>& group, const std::string& w
   const auto now = monotonic_ms();
   auto rest = std::make_shared<Group>();
   for (auto& one : *group)
-    if (one.deadline > now + kPause)
+    if (one.deadline > now + kNotReadyPause)
       rest->push_back(std::move(one));
     else
       one.done(not_durable("the connection was lost before that was known: " + why));
   if (rest->empty() || closed_) return end(rest, not_durable("the client was closed"));
-  client_->loop().after(kPause, [weak = weak_from_this(), rest] {
+  client_->loop().after(kNotReadyPause, [weak = weak_from_this(), rest] {
     if (const auto self = weak.lock()) self->mark(rest);
   });
 }

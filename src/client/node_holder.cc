@@ -97,8 +97,7 @@ void NodeHolder::acquire() {
 
 // The first guesses were all taken: look at who holds what, and offer only what looks free.
 void NodeHolder::offer_free() {
-  std::string bytes;
-  wire::append_command(bytes, {"HGETALL", reserve_key(Reserve::nodes)});
+  auto bytes = wire::command({"HGETALL", reserve_key(Reserve::nodes)});
   client_.command(
       std::move(bytes), [this, weak = client_.weak_from_this()](Result<wire::Reply> reply) {
         const auto alive = weak.lock();

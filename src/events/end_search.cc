@@ -22,9 +22,8 @@ std::optional<EventType> last_of(const StreamEntry& entry, const std::string& id
 }  // namespace
 
 void EndSearch::read(const std::string& newest) {
-  std::string bytes;
-  wire::append_command(bytes, {"XREVRANGE", queue_->keys().events, newest, "-", "COUNT",
-                               std::to_string(kSearchEntries)});
+  auto bytes = wire::command(
+      {"XREVRANGE", queue_->keys().events, newest, "-", "COUNT", std::to_string(kSearchEntries)});
   queue_->client()->command(
       std::move(bytes),
       [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(std::move(reply)); });

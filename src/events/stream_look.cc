@@ -11,8 +11,7 @@
 namespace echomq::inline v2 {
 
 std::string look_command(const std::string& meta) {
-  std::string bytes;
-  wire::append_command(bytes, {"HMGET", meta, "version", "min_revision", "event_seq"});
+  auto bytes = wire::command({"HMGET", meta, "version", "min_revision", "event_seq"});
   return bytes;
 }
 

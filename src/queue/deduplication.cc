@@ -68,33 +68,36 @@ struct Ending {
   int looks = 0;
 };
 
-void go_on(const std::shared_ptr<Ending>& ending) {
+void answered(const std::shared_ptr<Ending>& ending, Result<wire::Reply> reply);
+
+void say(const std::shared_ptr<Ending>& ending) {
   const auto& queue = ending->queue;
-  queue->client()->call(end_call(*queue, ending->ids, ending->force), queue->name(),
-                        queue->keys().meta, [ending](Result<wire::Reply> reply) {
-                          if (!reply) return ending->done(reply.error());
-                          std::vector<OwnedId> again;
-                          const auto before = ending->end.freed;
-                          const std::string none;
-                          const auto& items = reply->items;
-                          for (std::size_t i = 0; items.size() == 2 && i < ending->ids.size();
-                               ++i) {
-                            auto& id = ending->ids[i];
-                            const auto& status = wire::status_of(items[0], i, none);
-                            ending->end.freed += status == "ok" || status == "dup" ? 1 : 0;
-                            ending->end.added += status == "ok" && !id.kept.empty() ? 1 : 0;
-                            if (status != "moved") continue;
-                            const auto& owner = wire::status_of(items[1], 2 * i, none);
-                            const auto& kept = wire::status_of(items[1], 2 * i + 1, none);
-                            if (owner == id.owner) again.push_back({id.de, owner, kept});
-                          }
-                          // Those that did not fit into one call go on in the next ones.
-                          ending->looks = ending->end.freed > before ? 0 : ending->looks + 1;
-                          if (again.empty() || ending->looks == kOwnerLooks)
-                            return ending->done(ending->end);
-                          ending->ids = std::move(again);
-                          go_on(ending);
-                        });
+  queue->client()->call(
+      end_call(*queue, ending->ids, ending->force), queue->name(), queue->keys().meta,
+      [ending](Result<wire::Reply> reply) { answered(ending, std::move(reply)); });
+}
+
+void answered(const std::shared_ptr<Ending>& ending, Result<wire::Reply> reply) {
+  if (!reply) return ending->done(reply.error());
+  std::vector<OwnedId> again;
+  const auto before = ending->end.freed;
+  const std::string none;
+  const auto& items = reply->items;
+  for (std::size_t i = 0; items.size() == 2 && i < ending->ids.size(); ++i) {
+    auto& id = ending->ids[i];
+    const auto& status = wire::status_of(items[0], i, none);
+    ending->end.freed += status == "ok" || status == "dup" ? 1 : 0;
+    ending->end.added += status == "ok" && !id.kept.empty() ? 1 : 0;
+    if (status != "moved") continue;
+    const auto& owner = wire::status_of(items[1], 2 * i, none);
+    const auto& kept = wire::status_of(items[1], 2 * i + 1, none);
+    if (owner == id.owner) again.push_back({id.de, owner, kept});
+  }
+  // Those that did not fit into one call go on in the next ones.
+  ending->looks = ending->end.freed > before ? 0 : ending->looks + 1;
+  if (again.empty() || ending->looks == kOwnerLooks) return ending->done(ending->end);
+  ending->ids = std::move(again);
+  say(ending);
 }
 
 }  // namespace
@@ -102,7 +105,7 @@ void go_on(const std::shared_ptr<Ending>& ending) {
 void end_owned(const std::shared_ptr<QueueCore>& queue, std::vector<OwnedId> ids, bool force,
                Function<void(Result<OwnedEnd>)> done) {
   if (ids.empty()) return done(OwnedEnd{});
-  go_on(std::make_shared<Ending>(Ending{queue, std::move(ids), force, std::move(done)}));
+  say(std::make_shared<Ending>(Ending{queue, std::move(ids), force, std::move(done)}));
 }
 
 Result<OwnedEnd> end_owned(QueueCore& queue, const std::vector<OwnedId>& ids, bool force) {

@@ -19,9 +19,8 @@ Result<std::unordered_map<std::string, std::int64_t>> locate(QueueCore& queue,
   std::unordered_set<std::string> missing(ids.begin(), ids.end());
   std::unordered_map<std::string, std::int64_t> found;
   for (std::int64_t from = 0; !missing.empty(); from += kChunk) {
-    std::string bytes;
-    wire::append_command(bytes, {"LRANGE", queue.keys().wait, std::to_string(from),
-                                 std::to_string(from + kChunk - 1)});
+    auto bytes = wire::command(
+        {"LRANGE", queue.keys().wait, std::to_string(from), std::to_string(from + kChunk - 1)});
     const auto reply = ask_plainly(queue, std::move(bytes));
     if (!reply) return reply.error();
     const auto& entries = reply->items;

@@ -130,8 +130,7 @@ class Obliteration {
   std::optional<Error> through_members(const std::string& set, const Act& act) {
     std::string cursor = "0";
     do {
-      std::string bytes;
-      wire::append_command(bytes, {"SSCAN", set, cursor, "COUNT", "128"});
+      auto bytes = wire::command({"SSCAN", set, cursor, "COUNT", "128"});
       const auto reply = ask_plainly(queue_, std::move(bytes));
       if (!reply) return reply.error();
       if (reply->items.size() < 2) break;
@@ -212,8 +211,7 @@ class Obliteration {
       done(true);
     });
     if (!closed) return closed.error();
-    std::string bytes;
-    wire::append_command(bytes, {"ZREM", reserve_key(Reserve::queues), queue_.name()});
+    auto bytes = wire::command({"ZREM", reserve_key(Reserve::queues), queue_.name()});
     const auto reply = ask_plainly(queue_, std::move(bytes));
     if (!reply) return reply.error();
     return wire::number_of(*reply) > 0;

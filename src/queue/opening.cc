@@ -52,9 +52,8 @@ void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string&
                  if (!reply) return done(reply.error());
                  // The list of queues is for people; where it cannot be written the queue works all
                  // the same.
-                 std::string bytes;
-                 wire::append_command(bytes, {"ZADD", reserve_key(Reserve::queues),
-                                              std::to_string(client->now_ms()), queue});
+                 auto bytes = wire::command({"ZADD", reserve_key(Reserve::queues),
+                                             std::to_string(client->now_ms()), queue});
                  client->command(std::move(bytes), [](Result<wire::Reply>) {});
                  done({});
                });

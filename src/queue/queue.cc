@@ -103,7 +103,7 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (adds.empty()) adds.reserve(std::min(jobs.size() - i, kMaxBatchJobs));
     adds.push_back({job::encode_checked(std::move(jobs[i].data), jobs[i].options),
-                    [wait, i, core = core_](Result<AddedJob> result) {
+                    [wait, i, core = core_.get()](Result<AddedJob> result) {
                       told(*core, result);
                       const std::lock_guard lock(wait->mutex);
                       wait->results[i] = std::move(result);

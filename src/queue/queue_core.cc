@@ -242,7 +242,7 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
                 });
 }
 
-ScriptCall QueueCore::add_call(const AddBatcher::Flush& flush, std::int64_t now) {
+ScriptCall QueueCore::add_call(const AddBatcher::Flush& flush, std::int64_t now) const {
   job::Shapes shapes;
   for (const auto& add : flush.adds) shapes.put(add.job);
   auto call = ScriptCall::of<scripts::JobAdd>({.meta = keys_.meta,
@@ -450,17 +450,16 @@ void QueueCore::refuse(std::vector<PendingAdd>& adds, const Error& why) {
 
 void QueueCore::confirm(PendingAdd& add, AddedJob added) {
   const auto wanted = add.durability;
-  client_->durable_lane().confirm(wanted, client_->run_id(), name_,
-                                  [self = shared_from_this(), add = std::move(add),
-                                   added = std::move(added)](Result<void> confirmed) mutable {
-                                    if (confirmed) return self->answer(add, std::move(added));
-                                    const auto& id = added.id;
-                                    auto error = confirmed.error();
-                                    error.detail = "job " + id + " is in queue \"" + self->name_ +
-                                                   "\", and not confirmed: " + error.detail;
-                                    error.fields = {{"queue", self->name_}, {"value", id}};
-                                    self->answer(add, std::move(error));
-                                  });
+  auto told = [self = shared_from_this(), add = std::move(add),
+               added = std::move(added)](Result<void> confirmed) mutable {
+    if (confirmed) return self->answer(add, std::move(added));
+    auto error = confirmed.error();
+    error.detail =
+        "job " + added + " is in queue \"" + self->name_ + "\", and not confirmed: " + error.detail;
+    error.fields = {{"queue", self->name_}, {"value", added.id}};
+    self->answer(add, std::move(error));
+  };
+  client_->durable_lane().confirm(wanted, client_->run_id(), name_, std::move(told));
 }
 
 void QueueCore::answer(PendingAdd& add, Result<AddedJob> result) const {

@@ -87,7 +87,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void answer(PendingAdd& add, Result<AddedJob> result) const;
   [[nodiscard]] Result<AddedJob> add_result(const std::string& status, const std::string& id,
                                             const std::string& owner) const;
-  [[nodiscard]] ScriptCall add_call(const AddBatcher::Flush& flush, std::int64_t now);
+  [[nodiscard]] ScriptCall add_call(const AddBatcher::Flush& flush, std::int64_t now) const;
   [[nodiscard]] ScriptCall add_deduplicated_call(const AddBatcher::Flush& flush,
                                                  std::int64_t now) const;
   std::vector<std::size_t> answer_all(AddBatcher::Flush& flush, const wire::Reply& reply);

@@ -4,6 +4,7 @@
 // its arguments together from different places and nothing is to be copied twice.
 //
 //   append_command(out, {"HGET", key, "state"});
+//   send(command({"HGET", key, "state"}));  // where it is all there is to say
 //
 //   append_header(out, 2 + ids.size());  // or piece by piece: exactly as many bulks must follow
 //   append_bulk(out, "DEL"); ...
@@ -49,6 +50,12 @@ inline void append_bulk(std::string& out, std::int64_t number) {
 inline void append_command(std::string& out, std::initializer_list<std::string_view> words) {
   append_header(out, words.size());
   for (const auto word : words) append_bulk(out, word);
+}
+
+inline std::string command(std::initializer_list<std::string_view> words) {
+  std::string out;
+  append_command(out, words);
+  return out;
 }
 
 }  // namespace echomq::inline v2::wire

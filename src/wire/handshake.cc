@@ -159,9 +159,7 @@ Leftover leftover(const ServerInfo& before, const ServerInfo& now) {
 }
 
 std::string kill_command(std::int64_t client_id) {
-  std::string command;
-  append_command(command, {"CLIENT", "KILL", "ID", std::to_string(client_id)});
-  return command;
+  return command({"CLIENT", "KILL", "ID", std::to_string(client_id)});
 }
 
 bool is_denied(const Reply& answer) noexcept {

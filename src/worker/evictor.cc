@@ -61,8 +61,7 @@ void Evictor::send(const std::vector<Evicted>& jobs) {
 
 void Evictor::sweep() {
   if (!idle()) return;
-  std::string bytes;
-  wire::append_command(bytes, {"SSCAN", queue_->keys().trash, "0", "COUNT", "100"});
+  auto bytes = wire::command({"SSCAN", queue_->keys().trash, "0", "COUNT", "100"});
   in_flight_ = true;
   queue_->client()->command(std::move(bytes),
                             [self = shared_from_this()](Result<wire::Reply> reply) {

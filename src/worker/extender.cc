@@ -26,7 +26,7 @@ void Extender::send(Batch batch) {
       {.meta = k.meta, .active = k.active},
       {.revision = scripts::kRevision, .deadline = deadline, .count = batch.size()});
   for (const auto& job : batch)
-    call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token});
+    call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token()});
   client->call(std::move(call), queue_->name(), k.meta,
                [self = shared_from_this(), batch = std::move(batch),
                 deadline](const Result<wire::Reply>& reply) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Oldest: the ids that retention takes next from a finished set, as the last answer of job/finish
 // named them. A caller that declares their keys with its next ends lets the script delete them at
-// once and spares it the way through trash. Where other processes
-// end jobs of the queue too, what was seen is mostly gone by then: then it asks for no more for a
-// while. Pure.
+// once, and spares it the way through trash. Where other processes end jobs of the queue too, what
+// was seen is mostly gone by then: then it asks for no more for a while. Pure.
 #pragma once
 
 #include <algorithm>

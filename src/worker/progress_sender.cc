@@ -38,7 +38,7 @@ void ProgressSender::send(const RunningJobs& running) {
   for (const auto& [job, value] : reports) {
     call.put_keys(scripts::JobProgress::ItemKeys{.job = job_key(queue_->name(), job->job.id)});
     call.put_args(
-        scripts::JobProgress::ItemArgs{.id = job->job.id, .token = job->token, .value = value});
+        scripts::JobProgress::ItemArgs{.id = job->job.id, .token = job->token(), .value = value});
   }
   in_flight_ = true;
   queue_->client()->call(

@@ -17,9 +17,8 @@ constexpr std::int64_t kRetryMs = 1'000;  // after a call that failed
 }  // namespace
 
 void Promoter::promote(Done done) {
-  std::string bytes;
-  wire::append_command(bytes, {"ZRANGE", queue_->keys().delayed, "0",
-                               std::to_string(kMaxBatchJobs - 1), "WITHSCORES"});
+  auto bytes = wire::command(
+      {"ZRANGE", queue_->keys().delayed, "0", std::to_string(kMaxBatchJobs - 1), "WITHSCORES"});
   queue_->client()->command(std::move(bytes), [self = shared_from_this(), done = std::move(done)](
                                                   Result<wire::Reply> reply) mutable {
     if (reply && !reply->is_error()) return self->peeked(*reply, std::move(done));

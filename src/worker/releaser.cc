@@ -43,10 +43,9 @@ void Releaser::done() {
 
 void Releaser::sweep() {
   if (std::exchange(sweeping_, true)) return;
-  std::string bytes;
-  wire::append_command(bytes, {"ZRANGEBYSCORE", queue_->keys().de_due, "-inf",
-                               std::to_string(queue_->client()->now_ms()), "LIMIT", "0",
-                               std::to_string(kOwnersPerCall)});
+  auto bytes = wire::command({"ZRANGEBYSCORE", queue_->keys().de_due, "-inf",
+                              std::to_string(queue_->client()->now_ms()), "LIMIT", "0",
+                              std::to_string(kOwnersPerCall)});
   queue_->client()->command(
       std::move(bytes), [self = shared_from_this()](Result<wire::Reply> reply) {
         std::vector<std::string> due;

@@ -24,13 +24,11 @@ class RunningJob {
              std::function<void()> progress_told)
       : job(std::move(loaded)),
         queue(std::move(queue_name)),
-        token(claimed_under.token()),
         lease(claimed_under),
         on_progress(std::move(progress_told)) {}
 
   const job::LoadedJob job;
   const std::string queue;
-  const std::uint64_t token;
   Lease lease;  // as it was last known; an extension that is on its way may have moved its deadline
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
@@ -41,6 +39,8 @@ class RunningJob {
   // Gives its deduplication id free, and waits for that; empty where it has none.
   std::function<Result<bool>()> on_release{};
   std::atomic<bool> lease_lost{false};
+
+  [[nodiscard]] std::uint64_t token() const { return lease.token(); }
 
   void set_progress(std::string value) {
     const std::lock_guard lock(mutex_);

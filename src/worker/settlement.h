@@ -28,6 +28,8 @@ struct Settlement {
   unsigned attempts_started = 0;
   Keep keep{};  // complete, fail: the rule of retention
 
+  // For good: completed or failed.
+  [[nodiscard]] bool ends_job() const { return kind == Kind::complete || kind == Kind::fail; }
   // Settlements that may travel in one call.
   [[nodiscard]] bool travels_with(const Settlement& other) const {
     return kind == other.kind && hold_ms == other.hold_ms && keep.count == other.keep.count &&

@@ -130,7 +130,7 @@ ScriptCall Settler::retry_call(const Batch& batch) const {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobRetry::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobRetry::ItemArgs{.id = id,
-                                              .token = settlement.job->token,
+                                              .token = settlement.job->token(),
                                               .delay = settlement.delay_ms,
                                               .reason = settlement.text,
                                               .started = settlement.job->started_ms,
@@ -159,7 +159,7 @@ ScriptCall Settler::release_call(const Batch& batch) const {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobRelease::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobRelease::ItemArgs{
-        .id = id, .token = settlement.job->token, .ats = settlement.attempts_started});
+        .id = id, .token = settlement.job->token(), .ats = settlement.attempts_started});
   }
   return call;
 }
@@ -188,7 +188,7 @@ bool Settler::is_patient(milliseconds since) const {
 
 void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
   const auto kind = batch->front().kind;
-  const bool finish = kind == Kind::complete || kind == Kind::fail;
+  const bool finish = batch->front().ends_job();
   std::vector<std::string> oldest;
   std::size_t peek = 0;
   if (finish && batch->front().keep.count > 0) {
@@ -229,7 +229,7 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
   }
   const auto kind = batch->front().kind;
   in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), kind));
-  const bool finish = kind == Kind::complete || kind == Kind::fail;
+  const bool finish = batch->front().ends_job();
   static const std::string unknown = "unknown";
   const wire::Reply none;
   const auto& statuses = !reply ? none : finish && !reply->items.empty() ? reply->items[0] : *reply;

@@ -98,9 +98,8 @@ void WorkerCore::step() {
 
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
   for (const auto& job : fit) {
-    job->on_log = [queue = queue_, id = job->job.id, token = job->token](const std::string& line) {
-      return append_log(*queue, id, token, line);
-    };
+    job->on_log = [queue = queue_, id = job->job.id, token = job->token()](
+                      const std::string& line) { return append_log(*queue, id, token, line); };
     const auto& rule = job->job.options.deduplication;
     if (!rule) continue;
     job->on_release = [queue = queue_, id = job->job.id, de = rule->id] {
@@ -135,12 +134,10 @@ void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
 }
 
 void WorkerCore::settled(const Settlement& settlement, const std::string& status) {
-  queue_->holds_no_more(settlement.job->job.id, settlement.job->token);
+  queue_->holds_no_more(settlement.job->job.id, settlement.job->token());
   report_.settled(settlement.kind, status);
   const auto& rule = settlement.job->job.options.deduplication;
-  const bool over =
-      settlement.kind == Settlement::Kind::complete || settlement.kind == Settlement::Kind::fail;
-  if (rule && (status == "gone" || (over && (status == "ok" || status == "done"))))
+  if (rule && (status == "gone" || (settlement.ends_job() && (status == "ok" || status == "done"))))
     releaser_->push(OwnedId{rule->id, settlement.job->job.id, {}});
   if (observer_) observer_(settlement, status);
   if (status != "ok" && status != "done")

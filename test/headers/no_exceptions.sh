@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every source of the library compiles with -fno-exceptions -fno-rtti (checked without generating code,
-# a dozen sources at a time, as the build takes them).
+# a dozen sources at a time).
 # Usage: no_exceptions.sh SOURCE_DIR BUILD_DIR.
 set -euo pipefail
 source=$1 build=$2
