@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void log(echomq::LogLevel level, std::string_view line) {
+void say(echomq::LogLevel level, std::string_view line) {
   if (level < echomq::LogLevel::info) return;
   std::fprintf(stderr, "service: %.*s\n", static_cast<int>(line.size()), line.data());
 }
@@ -41,9 +41,9 @@ echomq::Outcome render(echomq::Job<>& job) {
 int main(int argc, char** argv) {
   // First of all, so that no signal is missed while the rest is made.
   const echomq::Signals stop{SIGTERM, SIGINT};
-  auto mq = echomq::connect(argc > 1 ? argv[1] : echomq::url_from_env(), {.log = log});
+  auto mq = echomq::connect(argc > 1 ? argv[1] : echomq::url_from_env(), {.log = say});
   if (!mq) {
-    log(echomq::LogLevel::error, mq.error().message());
+    say(echomq::LogLevel::error, mq.error().message());
     return 1;
   }
   echomq::Queue<> mails{*mq, "service-mails"};
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   const int first = renderer.run_until(stop, grace);
   const int second = mailer.run_until(stop, grace);
   if (const auto status = renderer.status(); !status)
-    log(echomq::LogLevel::error, status.error().message());
+    say(echomq::LogLevel::error, status.error().message());
   std::printf("rendered %llu, mailed %llu\n",
               static_cast<unsigned long long>(renderer.stats().completed),
               static_cast<unsigned long long>(mailer.stats().completed));

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "wire/command.h"
+
 namespace echomq::test {
 namespace {
 
@@ -23,29 +25,47 @@ std::string sorted_pairs(const std::vector<std::string>& flat) {
   return joined(sorted);
 }
 
-std::string content(RawClient& redis, const std::string& key, const std::string& type) {
-  if (type == "string") return redis({"GET", key}).text;
-  if (type == "hash") return sorted_pairs(texts(redis({"HGETALL", key})));
-  if (type == "list") return joined(texts(redis({"LRANGE", key, "0", "-1"})));
-  if (type == "zset") return joined(texts(redis({"ZRANGE", key, "0", "-1", "WITHSCORES"})));
-  if (type == "stream") return joined(texts(redis({"XRANGE", key, "-", "+"})));
-  if (type == "set") {
-    auto members = texts(redis({"SMEMBERS", key}));
-    std::sort(members.begin(), members.end());
-    return joined(members);
-  }
+void append(std::string& commands, const std::vector<std::string>& words) {
+  wire::append_header(commands, words.size());
+  for (const auto& word : words) wire::append_bulk(commands, word);
+}
+
+// The command that reads all of a key.
+std::vector<std::string> read_of(const std::string& key, const std::string& type) {
+  if (type == "string") return {"GET", key};
+  if (type == "hash") return {"HGETALL", key};
+  if (type == "list") return {"LRANGE", key, "0", "-1"};
+  if (type == "zset") return {"ZRANGE", key, "0", "-1", "WITHSCORES"};
+  if (type == "stream") return {"XRANGE", key, "-", "+"};
+  if (type == "set") return {"SMEMBERS", key};
   throw std::runtime_error("a key of type " + type + ": " + key);
+}
+
+std::string content(const Reply& reply, const std::string& type) {
+  if (type == "string") return reply.text;
+  auto elements = texts(reply);
+  if (type == "hash") return sorted_pairs(elements);
+  if (type == "set") std::sort(elements.begin(), elements.end());
+  return joined(elements);
 }
 
 std::string pattern_of(const std::string& queue) { return "emq:{" + queue + "}:*"; }
 
+// Two pipelines: what each key is, and what is in it.
 Dump dump_pattern(RawClient& redis, const std::string& pattern) {
+  std::map<std::string, std::string> type_of;
+  const auto keys = texts(redis({"KEYS", pattern}));
+  std::string commands;
+  for (const auto& key : keys) append(commands, {"TYPE", key});
+  redis.send(commands);
+  for (const auto& key : keys) type_of[key] = redis.receive().text;
+  // Emptied meanwhile, as the trash is by a worker.
+  std::erase_if(type_of, [](const auto& entry) { return entry.second == "none"; });
+  commands.clear();
+  for (const auto& [key, type] : type_of) append(commands, read_of(key, type));
+  redis.send(commands);
   Dump all;
-  for (const auto& key : texts(redis({"KEYS", pattern}))) {
-    const auto type = redis({"TYPE", key}).text;
-    if (type == "none") continue;  // emptied meanwhile, as the trash is by a worker
-    all[key] = type + " " + content(redis, key, type);
-  }
+  for (const auto& [key, type] : type_of) all[key] = type + " " + content(redis.receive(), type);
   return all;
 }
 
