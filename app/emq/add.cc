@@ -32,6 +32,7 @@ struct AddOptions {
   bool quiet = false;
   bool lifo = false;
   std::string delay = "0";
+  std::optional<std::string> expires;
   std::string priority = "0";
   std::string attempts = "1";
   std::string backoff = "none";
@@ -57,6 +58,11 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
   const auto delay = duration("--delay", typed.delay);
   if (!delay) return delay.error();
   options.delay = *delay;
+  if (typed.expires) {
+    const auto expires = duration("--expires", *typed.expires, std::chrono::milliseconds(1));
+    if (!expires) return expires.error();
+    options.expires_in = *expires;
+  }
   const auto priority = whole_number("--priority", typed.priority, 0, echomq::kMaxPriority);
   if (!priority) return priority.error();
   options.priority = static_cast<unsigned>(*priority);
@@ -279,6 +285,9 @@ void declare_add(CLI::App& app, Session& session) {
                      "One job for each line, a JSON value, as its data. Excludes DATA and --id");
   verb->add_option("--delay", typed->delay,
                    "Not before this time has passed: 500ms, 5s, 2m, 1h, 1d")
+      ->type_name("TIME");
+  verb->add_option("--expires", typed->expires,
+                   "Fails unworked when no worker took it by then; more than --delay")
       ->type_name("TIME");
   verb->add_option("--priority", typed->priority, "0 goes first, then 1, 2 ... 2097151")
       ->type_name("N");

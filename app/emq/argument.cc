@@ -43,7 +43,23 @@ constexpr std::string_view kDurationForm =
 constexpr std::string_view kBackoffForm =
     "fixed:TIME or exponential:TIME, and perhaps ,JITTER from 0 to 1 (\"exponential:1s,0.2\")";
 constexpr std::string_view kKeepForm =
-    "all, none, COUNT, AGE or COUNT,AGE, an age in whole seconds with its unit (\"1000,24h\")";
+    "all, none, or some of COUNT,AGE,SIZE in that order, an age in whole seconds with its unit, a "
+    "size "
+    "in KiB, MiB or GiB (\"1000,24h\", \"64MiB\")";
+
+// "64MiB"; nullopt: it is no size.
+std::optional<std::int64_t> size_of(std::string_view text) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"KiB", std::int64_t{1} << 10},
+                                                                  {"MiB", std::int64_t{1} << 20},
+                                                                  {"GiB", std::int64_t{1} << 30}};
+  const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
+  const auto count = number<std::int64_t>(digits);
+  for (const auto& [unit, bytes] : kUnits)
+    if (count && text.substr(digits.size()) == unit && *count >= 1 &&
+        *count <= echomq::kMaxKeepBytes / bytes)
+      return *count * bytes;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -97,29 +113,6 @@ Result<Backoff> backoff(std::string_view option, std::string_view text) {
   return kind == "fixed" ? Backoff::fixed(*delay, *jitter) : Backoff::exponential(*delay, *jitter);
 }
 
-Result<Keep> keep(std::string_view option, std::string_view text) {
-  if (text == "all") return Keep::all();
-  if (text == "none") return Keep::none();
-  Keep rule = Keep::all();
-  auto [first, age] = cut(text, ',');
-  if (digits_only(first)) {
-    const auto count = number<std::int64_t>(first);
-    if (!count) return bad_value(option, text, kKeepForm);
-    rule.count = *count;
-  } else if (!age) {
-    age = first;
-  } else {
-    return bad_value(option, text, kKeepForm);
-  }
-  if (age) {
-    const auto time = duration(option, *age, std::chrono::seconds(1));
-    if (!time || digits_only(*age) || time->count() % 1'000 != 0)
-      return bad_value(option, text, kKeepForm);
-    rule.age = std::chrono::duration_cast<std::chrono::seconds>(*time);
-  }
-  return rule;
-}
-
 std::vector<std::string> comma_list(std::string_view text) {
   std::vector<std::string> items;
   std::optional<std::string_view> rest = text;
@@ -129,6 +122,32 @@ std::vector<std::string> comma_list(std::string_view text) {
     rest = next;
   }
   return items;
+}
+
+Result<Keep> keep(std::string_view option, std::string_view text) {
+  if (text == "all") return Keep::all();
+  if (text == "none") return Keep::none();
+  Keep rule = Keep::all();
+  int part = 0;  // what came last: 1 the count, 2 the age, 3 the size
+  for (const auto& item : comma_list(text)) {
+    const auto count = digits_only(item) ? number<std::int64_t>(item) : std::nullopt;
+    const auto size = size_of(item);
+    const auto time = duration(option, item, std::chrono::seconds(1));
+    const auto before = part;
+    if (count) {
+      rule.count = *count;
+      part = 1;
+    } else if (size) {
+      rule.bytes = *size;
+      part = 3;
+    } else if (time && !digits_only(item) && time->count() % 1'000 == 0) {
+      rule.age = std::chrono::duration_cast<std::chrono::seconds>(*time);
+      part = 2;
+    }
+    if (part <= before) return bad_value(option, text, kKeepForm);
+  }
+  if (part == 0) return bad_value(option, text, kKeepForm);
+  return rule;
 }
 
 echomq::Result<std::string> plain_id(const std::string& text) {

@@ -33,7 +33,7 @@ echomq::Result<std::chrono::milliseconds> duration(
 // "none", "fixed:TIME" or "exponential:TIME", then perhaps ",JITTER" from 0 to 1.
 echomq::Result<echomq::Backoff> backoff(std::string_view option, std::string_view text);
 
-// "all", "none", "COUNT", "AGE" (with its unit) or "COUNT,AGE".
+// "all", "none", or some of "COUNT,AGE,SIZE" in that order ("1000,24h,64MiB").
 echomq::Result<echomq::Keep> keep(std::string_view option, std::string_view text);
 
 // "emq,bull" -> {"emq", "bull"}; "" -> {}.

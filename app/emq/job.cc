@@ -45,7 +45,9 @@ std::string describe(const Backoff& backoff) {
 
 std::string describe(const Keep& keep) {
   const auto count = keep.count < 0 ? "any number" : grouped(keep.count);
-  return keep.age.count() == 0 ? count : count + ", for " + length(keep.age);
+  auto text = keep.age.count() == 0 ? count : count + ", for " + length(keep.age);
+  if (keep.bytes != 0) text += ", " + grouped(keep.bytes) + " bytes";
+  return text;
 }
 
 std::string describe(const echomq::Deduplication& rule) {

@@ -14,7 +14,7 @@ using echomq::Keep;
 
 Json keep_json(const std::optional<Keep>& keep) {
   if (!keep) return nullptr;
-  return {{"count", keep->count}, {"age_s", keep->age.count()}};
+  return {{"count", keep->count}, {"age_s", keep->age.count()}, {"bytes", keep->bytes}};
 }
 
 Json deduplication_json(const std::optional<echomq::Deduplication>& rule) {
@@ -35,6 +35,7 @@ Json options_json(const echomq::JobOptions& options) {
   return {{"attempts", options.attempts},
           {"backoff", backoff},
           {"delay_ms", options.delay.count()},
+          {"expires_in_ms", options.expires_in ? Json(options.expires_in->count()) : Json(nullptr)},
           {"priority", options.priority},
           {"lifo", options.lifo},
           {"keep_completed", keep_json(options.keep_completed)},

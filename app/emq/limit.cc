@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emq limit: shows the limits that hold for all workers of a queue, and sets or ends them.
+// emq limit: shows the limits that hold for all workers and producers of a queue, and sets or ends
+// them.
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct LimitOptions {
   std::optional<std::string> rate;
   std::optional<std::string> burst;
   std::optional<std::string> hold;
+  std::optional<std::string> max_length;
 };
 
 // What is to be done; an inner nullopt ends that limit.
@@ -36,6 +38,7 @@ struct LimitChanges {
   std::optional<std::optional<unsigned>> concurrency;
   std::optional<std::optional<RateLimit>> rate;
   std::optional<std::optional<milliseconds>> hold;
+  std::optional<std::optional<std::int64_t>> max_length;
 };
 
 Result<milliseconds> limit_time(std::string_view option, const std::string& text) {
@@ -91,6 +94,14 @@ Result<LimitChanges> changes_of(const LimitOptions& typed) {
       *changes.hold = *time;
     }
   }
+  if (typed.max_length) {
+    changes.max_length.emplace();
+    if (*typed.max_length != kNone) {
+      const auto most = whole_number("--max-length", *typed.max_length, 1, echomq::kMaxQueueLength);
+      if (!most) return most.error();
+      *changes.max_length = static_cast<std::int64_t>(*most);
+    }
+  }
   return changes;
 }
 
@@ -103,6 +114,11 @@ std::optional<Error> apply(const LimitChanges& changes, echomq::Queue<>& queue) 
   if (changes.rate) {
     const auto done =
         *changes.rate ? queue.set_rate_limit(**changes.rate) : queue.clear_rate_limit();
+    if (!done) return done.error();
+  }
+  if (changes.max_length) {
+    const auto done =
+        *changes.max_length ? queue.set_max_length(**changes.max_length) : queue.clear_max_length();
     if (!done) return done.error();
   }
   if (changes.hold && *changes.hold) {
@@ -123,6 +139,7 @@ void show_text(const Limits& limits, std::int64_t now_ms) {
   const auto moment = [now_ms](std::int64_t at) { return utc(at) + ", " + relative(at, now_ms); };
   print("concurrency  {}\n", limits.concurrency ? grouped(*limits.concurrency) : "none");
   print("rate         {}\n", limits.rate ? words_of(*limits.rate) : "none");
+  print("length       {}\n", limits.max_length ? grouped(*limits.max_length) : "none");
   print("hold         {}\n",
         limits.held_until_ms ? "until " + moment(limits.held_until_ms) : "none");
   const auto opens = limits.opens_ms ? ", opens " + moment(limits.opens_ms) : std::string();
@@ -134,13 +151,15 @@ void show_text(const Limits& limits, std::int64_t now_ms) {
 }
 
 Json limits_json(const std::string& queue, const Limits& limits) {
-  Json out{{"queue", queue},           {"concurrency", nullptr},    {"rate", nullptr},
-           {"held_until_ms", nullptr}, {"gate", name(limits.gate)}, {"opens_ms", nullptr}};
+  Json out{{"queue", queue},        {"concurrency", nullptr},   {"rate", nullptr},
+           {"max_length", nullptr}, {"held_until_ms", nullptr}, {"gate", name(limits.gate)},
+           {"opens_ms", nullptr}};
   if (limits.concurrency) out["concurrency"] = *limits.concurrency;
   if (limits.rate)
     out["rate"] = {{"max", limits.rate->max},
                    {"duration_ms", limits.rate->duration.count()},
                    {"burst", limits.rate->burst}};
+  if (limits.max_length) out["max_length"] = *limits.max_length;
   if (limits.held_until_ms != 0) out["held_until_ms"] = limits.held_until_ms;
   if (limits.opens_ms != 0) out["opens_ms"] = limits.opens_ms;
   return out;
@@ -167,11 +186,12 @@ Exit limit(const LimitOptions& typed, const Session& session) {
 
 void declare_limit(CLI::App& app, Session& session) {
   auto* verb = session.declare(
-      app, "limit", "Show, set or end what limits all workers of a queue together",
+      app, "limit", "Show, set or end what limits all workers and producers of a queue together",
       "  emq limit mail\n"
       "  emq limit mail --concurrency 10 --rate 100/1m\n"
       "  emq limit mail --rate 600/1m --burst 5     # every 100 ms, 5 at once after a pause\n"
       "  emq limit mail --rate none --hold none\n"
+      "  emq limit mail --max-length 100000         # adds beyond it are refused as queue_full\n"
       "A limit holds until it is set again or ended, whatever options the workers have. Without "
       "options it is shown. A job counts for the rate when a worker takes it, also when it is "
       "given "
@@ -187,12 +207,15 @@ void declare_limit(CLI::App& app, Session& session) {
   verb->add_option("--burst", typed->burst,
                    "With --rate: evenly spaced, so many at once after an idle time, 1 to MAX")
       ->type_name("N");
+  verb->add_option("--max-length", typed->max_length,
+                   "At most so many jobs wait or are delayed: 1 to 1000000000, or none")
+      ->type_name("N");
   verb->add_option("--hold", typed->hold, "No job starts for so long, at most 30d; none ends it")
       ->type_name("TIME");
   session.declare_server(*verb);
-  session.declare_json(
-      *verb,
-      "Print {\"queue\",\"concurrency\",\"rate\":{..},\"held_until_ms\",\"gate\",\"opens_ms\"}");
+  session.declare_json(*verb,
+                       "Print "
+                       "{\"queue\",\"concurrency\",\"rate\":{..},\"max_length\",\"gate\",..}");
   verb->callback(
       [typed, &session] { session.run = [typed, &session] { return limit(*typed, session); }; });
 }

@@ -8,7 +8,7 @@
 //   queue     := 1..128 of [A-Za-z0-9._-], not "emq"
 //   suffix    := structure | named ":" name | id | id ":" sub
 //   structure := the words of enum Structure; "de:due" and "de:next" are among them
-//   named     := "schedule" | "metrics" | "group"        name := 1..255 of [A-Za-z0-9._-]
+//   named     := "schedule" | "metrics" | "group" | "sizes"        name := 1..255 of [A-Za-z0-9._-]
 //   id        := a minted id (echomq/id.h) | a custom id
 //   custom id := 1..255 of [A-Za-z0-9._-], and none of: a structure or named word, a word of the
 //                v1 wire (below), digits only, "BAT" + 11 base 62 digits
@@ -104,8 +104,10 @@ inline constexpr std::array kStructures{
 //
 //   schedule:<scheduler id>  hash  the template of its jobs, and counters
 //   metrics:<what>           hash  a counter for each minute
+//   sizes:<what>             hash  bytes of each finished job, where retention counts them
 //   group:<part>             -     the parts of grouped waiting, as many for any number of groups
-inline constexpr std::array<std::string_view, 3> kNamedWords{"schedule", "metrics", "group"};
+inline constexpr std::array<std::string_view, 4> kNamedWords{"schedule", "metrics", "group",
+                                                             "sizes"};
 
 // The keys of one job beside its hash `<id>` (name, data, opts, timestamps, counters, result).
 //

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The limits of a queue: how many of its jobs may run at the same time, and how many may start in a
-// time, over all its workers. They stand in the queue, so every worker keeps to them whatever its
-// own options say, and a change takes effect with the next claim.
+// time, over all its workers; and how many may wait. They stand in the queue, so every worker and
+// every producer keeps to them whatever its own options say, and a change takes effect with the
+// next claim or add.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,7 @@ namespace echomq::inline v2 {
 
 inline constexpr unsigned kMaxQueueConcurrency = 1'000'000;
 inline constexpr unsigned kMaxRate = 1'000'000;  // jobs in a duration
+inline constexpr std::int64_t kMaxQueueLength = 1'000'000'000;
 inline constexpr std::chrono::milliseconds kMaxLimitTime = std::chrono::hours(24 * 30);
 
 // At most `max` jobs start in `duration`. A job counts when a worker takes it, whatever becomes of
@@ -56,6 +58,7 @@ ECHOMQ_API std::string_view name(QueueGate gate) noexcept;
 struct Limits {
   std::optional<unsigned> concurrency{};
   std::optional<RateLimit> rate{};
+  std::optional<std::int64_t> max_length{};
   std::int64_t held_until_ms = 0;    // 0: the queue is not held
   QueueGate gate = QueueGate::open;  // the first one that is closed, in their order
   std::int64_t opens_ms = 0;         // held, rate: when; 0: no time will open it

@@ -24,6 +24,7 @@ inline constexpr unsigned kMaxPriority = (1U << 21) - 1;        // scores stay b
 inline constexpr unsigned kMaxAttempts = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxDelay = std::chrono::hours(24 * 365 * 10);
 inline constexpr std::size_t kMaxDeduplicationId = 255;  // bytes
+inline constexpr std::int64_t kMaxKeepBytes = std::int64_t{1} << 40;
 inline constexpr std::chrono::seconds kMaxKeepAge = std::chrono::hours(24 * 365 * 100);
 
 // How long to wait before the next attempt. n counts the failed attempts, from 1.
@@ -46,10 +47,13 @@ struct Backoff {
   }
 };
 
-// How many finished jobs a queue keeps, and for how long: the oldest go first.
+// How many finished jobs a queue keeps, for how long, and how much of them: the oldest go first.
 struct Keep {
   std::int64_t count = 1'000;           // 0: nothing is kept; negative: no limit
   std::chrono::seconds age{24 * 3600};  // 0: no limit; at most a hundred years
+  // Data and results (or reasons) together. 0: no limit; at most 2^40. Only jobs that end under a
+  // rule with bytes are counted, and a set that has them costs the server a little more.
+  std::int64_t bytes = 0;
 
   static Keep none() { return {0, std::chrono::seconds{0}}; }
   static Keep all() { return {-1, std::chrono::seconds{0}}; }
@@ -130,6 +134,10 @@ struct JobOptions {
   // still evict it.
   std::optional<Keep> keep_completed{};
   std::optional<Keep> keep_failed{};
+  // No attempt begins later than this after the add, a retry neither: the job then ends in `failed`
+  // unworked, with a reason that begins with "expired: ". It is looked at when a worker takes it.
+  // 1 ms to ten years, and more than `delay`; nullopt: it never expires.
+  std::optional<std::chrono::milliseconds> expires_in{};
   Durability durability{};  // what its add waits for
   // The trace that it belongs to, as W3C Trace Context writes it (version 00:
   // "00-<32 hex>-<16 hex>-<2 hex>", lower case), and what vendors say beside it (at most 512

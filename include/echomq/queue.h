@@ -160,6 +160,8 @@ class ECHOMQ_API RawQueue {
   Result<void> clear_concurrency();
   Result<void> set_rate_limit(const RateLimit& limit);
   Result<void> clear_rate_limit();
+  Result<void> set_max_length(std::int64_t max_length);
+  Result<void> clear_max_length();
   Result<std::int64_t> rate_limit(std::chrono::milliseconds duration);
   Result<void> release_rate_limit();
   Result<Limits> limits();
@@ -266,9 +268,9 @@ class Queue {
   Result<void> pause() { return raw_.pause(); }
   Result<void> resume() { return raw_.resume(); }
 
-  // --- the limits of the queue, over all its workers (echomq/limits.h). Each holds until it is set
-  // again or cleared, from the next claim on; what runs is not touched. Errors: invalid_argument
-  // (nothing sent), and as for reading.
+  // --- the limits of the queue, over all its workers and producers (echomq/limits.h). Each holds
+  // until it is set again or cleared, from the next claim or add on; what runs is not touched.
+  // Errors: invalid_argument (nothing sent), and as for reading.
 
   // At most so many jobs are active at the same time, 1..1,000,000. A job is active from when a
   // worker takes it until its attempt ends or is given back, or a crash was noticed.
@@ -277,6 +279,12 @@ class Queue {
   // At most so many jobs start in a time.
   Result<void> set_rate_limit(const RateLimit& limit) { return raw_.set_rate_limit(limit); }
   Result<void> clear_rate_limit() { return raw_.clear_rate_limit(); }
+  // At most so many jobs wait or are delayed, 1..1,000,000,000: an add beyond it is refused as
+  // queue_full, and nothing of it is stored. Of a bulk add the first ones are stored, as far as
+  // there is room. Jobs that run do not count; those that come back (retried, given back,
+  // recovered) are never refused, so that the queue may be longer for a while.
+  Result<void> set_max_length(std::int64_t max_length) { return raw_.set_max_length(max_length); }
+  Result<void> clear_max_length() { return raw_.clear_max_length(); }
   // Holds the queue by hand: no job starts for `duration` from now, 1 ms to 30 days; not less than
   // it is held already. Answers until when, in milliseconds since 1970. A handler has
   // Outcome::rate_limited, which also gives its job back.

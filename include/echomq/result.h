@@ -59,6 +59,8 @@ enum class ErrorCode : int {
   embedded = 20,         // the embedded server could not be started
   tls = 21,           // no trusted connection: a certificate was not accepted, or a TLS file is bad
   backpressure = 22,  // ClientOptions::buffer_limit is reached: nothing was sent, try again later
+  queue_full = 23,    // the queue holds as many waiting jobs as it may (Queue::set_max_length): not
+                      // added, try again later
 
   // The protocol.
   fence = 30,  // the keyspace belongs to another wire or version: see FenceError in fence.h

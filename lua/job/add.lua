@@ -5,17 +5,17 @@
 -- such runs, one behind the other: `<jobs>:<custom>:<delay>:<priority>:<lifo>:<bytes of name>:<bytes of
 -- opts>:<name><opts>`. What such a run has in common stands in one field of each job, `head`:
 -- `<now>:<bytes of name>:<name><opts>`.
--- KEYS    meta producers wait prioritized crashed delayed marker events trash subkeys
+-- KEYS    meta producers wait prioritized crashed delayed marker events trash subkeys ghosts
 -- ITEM KEYS job
 -- MORE KEYS logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now lane grant flush count shapes
 -- ITEM ARGV id data
 -- RETURNS one status for each job, or one `ok` for all
--- STATUS  ok dup state done
+-- STATUS  ok dup state full done
 -- ERRORS  EMQFENCE EMQFULL EMQARG
 -- EMITS   added delayed
 -- COST    O(batch): one HSET a job, about ten calls a batch
--- USES    fence full said_before lanes places timers stand emit
+-- USES    fence full said_before limits room lanes places timers stand emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[6])
@@ -37,15 +37,14 @@ for i = 1, count do
       head = now .. ':' .. name_bytes .. ':' .. string.sub(ARGV[7], from, at - 1) }
   end
 end
-redis.call('LLEN', KEYS[3])
-redis.call('ZCARD', KEYS[4])
-redis.call('LLEN', KEYS[5])
-redis.call('ZCARD', KEYS[6])
+local length = redis.call('LLEN', KEYS[3]) + redis.call('ZCARD', KEYS[4]) + redis.call('LLEN', KEYS[5]) +
+  redis.call('ZCARD', KEYS[6])
 redis.call('SCARD', KEYS[10])
-local any_exists = redis.call('EXISTS', unpack(KEYS, 11, #KEYS)) > 0
+local room = room_left(m, length, KEYS[11])
+local any_exists = redis.call('EXISTS', unpack(KEYS, 12, #KEYS)) > 0
 local refusals, trashed, seen, any_refused = {}, {}, {}, false
 if any_exists or any_custom then
-  local k = 11
+  local k = 12
   for _, run in ipairs(runs) do
     for i = run.first, run.last do
       local id = ARGV[6 + 2 * i]
@@ -63,6 +62,14 @@ if any_exists or any_custom then
       end
       any_refused = any_refused or refusals[i] ~= nil
     end
+  end
+end
+for i = 1, room and count or 0 do
+  if not refusals[i] and room <= 0 then
+    refusals[i] = 'full'
+    any_refused = true
+  elseif not refusals[i] then
+    room = room - 1
   end
 end
 local to_place = 0
@@ -85,7 +92,7 @@ if refused(first) then return refused(first) end
 
 local lanes, timers, added, seq = new_lanes(), new_timers(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[4], to_place) end
-local k, n, waiting = 11, 0, 0
+local k, n, waiting = 12, 0, 0
 for _, run in ipairs(runs) do
   local head, width = run.head, run.custom and 7 or 1
   local plain = run.delay == '0' and run.priority == '0' and not run.lifo

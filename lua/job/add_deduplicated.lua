@@ -5,17 +5,17 @@
 -- owner is active the newest add is kept for its end); a ttl of 0: until the owner is over.
 -- Repeating a flush is harmless, as in job/add; whom it told of stands in `producers` beside it.
 -- KEYS    meta producers wait prioritized crashed delayed marker events trash subkeys active completed
---         failed de de_due de_next
+--         failed de de_due de_next ghosts
 -- ITEM KEYS job owner
 -- MORE KEYS logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now lane grant flush count
 -- ITEM ARGV id custom data name opts delay priority lifo de how ttl seen
 -- RETURNS one status for each job; for each of them the owner, empty where it is `ok` or has none
--- STATUS  ok owned moved dup state done
+-- STATUS  ok owned moved dup state full done
 -- ERRORS  EMQFENCE EMQFULL EMQARG
 -- EMITS   added delayed deduplicated replaced
 -- COST    O(batch log N): up to twelve calls a job, about twenty-five a batch
--- USES    fence full said_before lanes places timers stand store dedup dedup_due emit
+-- USES    fence full said_before limits room lanes places timers stand store dedup dedup_due emit
 local m = fence()
 if m.err then return m end
 local now, at, count = ARGV[2], tonumber(ARGV[2]), tonumber(ARGV[6])
@@ -35,10 +35,8 @@ if before then
 end
 
 -- Look before the first write: the types, and what becomes of each job.
-redis.call('LLEN', KEYS[3])
-redis.call('ZCARD', KEYS[4])
-redis.call('LLEN', KEYS[5])
-redis.call('ZCARD', KEYS[6])
+local length = redis.call('LLEN', KEYS[3]) + redis.call('ZCARD', KEYS[4]) + redis.call('LLEN', KEYS[5]) +
+  redis.call('ZCARD', KEYS[6])
 redis.call('SCARD', KEYS[9])
 redis.call('SCARD', KEYS[10])
 redis.call('ZCARD', KEYS[11])
@@ -47,6 +45,7 @@ redis.call('ZCARD', KEYS[13])
 redis.call('HLEN', KEYS[14])
 redis.call('ZCARD', KEYS[15])
 redis.call('HLEN', KEYS[16])
+local room = room_left(m, length, KEYS[17])
 
 -- What stands in `de`, with what there is to know of a job that owns an id; false where none does.
 local function look(de, seen, owner, where)
@@ -64,7 +63,7 @@ end
 local jobs, stored, statuses, owners, told, letter_of = {}, {}, {}, {}, {}, {}
 local entries, touched, taken = {}, {}, {}
 local out, replaced, owned, to_place = {}, {}, {}, 0
-local k = 17
+local k = 18
 for i = 1, count do
   local a = 6 + (i - 1) * 12
   local how, ttl = ARGV[a + 10], tonumber(ARGV[a + 11])
@@ -109,6 +108,9 @@ for i = 1, count do
     elseif redis.call('EXISTS', KEYS[k]) == 1 then
       -- A minted id that is taken means that two processes mint under one node id: never a success.
       status = 'state'
+    end
+    if status == 'ok' and room and not old then
+      if room <= 0 then status = 'full' else room = room - 1 end
     end
     if status == 'ok' then
       if old then

@@ -2,8 +2,9 @@
 -- expired and waited one renewal interval of unbroken contact; a lease that has changed since is left
 -- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`.
 -- KEYS    meta active wait prioritized crashed failed trash subkeys marker events metrics_failed
+--         sizes_failed
 -- ITEM KEYS job
--- ARGV    revision now count max_crashes keep_failed age_failed
+-- ARGV    revision now count max_crashes keep_failed age_failed bytes_failed
 -- ITEM ARGV id lease
 -- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash, joined by
 --         blanks; those of them that have sub-keys; the deduplication ids and the jobs, in turn, of those
@@ -12,26 +13,27 @@
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
 -- COST    O(batch log N): two calls a job, about thirteen a batch
--- USES    fence run lanes limits slots retain subkeys emit metrics
+-- USES    fence run lanes limits slots sizes retain subkeys emit metrics
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
 local epoch_s = math.floor(tonumber(now) / 1000) - 1704067200
 local ids = {}
-for i = 1, count do ids[i] = ARGV[5 + 2 * i] end
+for i = 1, count do ids[i] = ARGV[6 + 2 * i] end
 redis.call('LLEN', KEYS[3])
 redis.call('ZCARD', KEYS[4])
 redis.call('LLEN', KEYS[5])
 redis.call('ZCARD', KEYS[6])
 redis.call('SCARD', KEYS[7])
 redis.call('SCARD', KEYS[8])
+redis.call('HLEN', KEYS[12])
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local statuses, jobs, leave = {}, {}, {}
 for i = 1, count do
-  if leases[i] ~= ARGV[6 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
+  if leases[i] ~= ARGV[7 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
-    local job = redis.pcall('HMGET', KEYS[11 + i], 'head', 'place', 'run', 'deid')
+    local job = redis.pcall('HMGET', KEYS[12 + i], 'head', 'place', 'run', 'deid')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -39,7 +41,7 @@ for i = 1, count do
 end
 
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
-local lanes, recovered, failed, ends, owners = new_lanes(), {}, {}, {}, {}
+local lanes, recovered, failed, ends, sizes, owners = new_lanes(), {}, {}, {}, {}, {}
 for i = 1, count do
   if statuses[i] == 'ok' then
     local starts, atm, crashes_before, started, _, _, worker = read_run(jobs[i][3])
@@ -47,18 +49,22 @@ for i = 1, count do
     local stc, ats = string.format('%.0f', crashes), string.format('%.0f', tonumber(starts) + 1)
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
-      redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
+      redis.call('HSET', KEYS[12 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
         'failedReason',
         'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
+      if ARGV[7] ~= '0' then
+        sizes[#sizes + 1] = ids[i]
+        sizes[#sizes + 1] = redis.call('HSTRLEN', KEYS[12 + i], 'data')
+      end
       if jobs[i][4] then
         owners[#owners + 1] = jobs[i][4]
         owners[#owners + 1] = ids[i]
       end
     else
-      redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, started, '0', '', worker))
+      redis.call('HSET', KEYS[12 + i], 'run', run_text(ats, atm, stc, started, '0', '', worker))
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
       recovered[#recovered + 1] = ids[i]
     end
@@ -67,7 +73,8 @@ end
 local evicted = {}
 if #ends > 0 then
   redis.call('ZADD', KEYS[6], unpack(ends))
-  retain(KEYS[6], KEYS[7], ARGV[5], ARGV[6], now, evicted)
+  note_sizes(KEYS[12], sizes)
+  retain(KEYS[6], KEYS[12], KEYS[7], ARGV[5], ARGV[6], ARGV[7], now, evicted)
 end
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
 free_slots(m, KEYS[2], KEYS[9], #leave)

@@ -4,7 +4,7 @@
 -- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
 -- caller saw it (-1: it did not look).
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
---         ghosts subkeys events de de_due
+--         ghosts subkeys events de de_due sizes_completed sizes_failed
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now count from before
 -- ITEM ARGV id seen
@@ -17,7 +17,7 @@
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
 --         deduplication id; about twenty a batch.
 --         O(length of crashed) for a waiting one
--- USES    fence line dedup emit
+-- USES    fence line sizes dedup emit
 local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
@@ -36,12 +36,15 @@ redis.call('HLEN', KEYS[11])
 redis.call('SCARD', KEYS[12])
 redis.call('HLEN', KEYS[14])
 redis.call('ZCARD', KEYS[15])
+redis.call('HLEN', KEYS[16])
+redis.call('HLEN', KEYS[17])
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
 local statuses, seen, removed, kept = {}, {}, {}, {}
+local from_completed, from_failed = {}, {}
 for i = 1, count do
-  local id, k = ids[i], 16 + (i - 1) * 7
+  local id, k = ids[i], 18 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
   local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid')
@@ -65,8 +68,10 @@ for i = 1, count do
       redis.call('ZREM', KEYS[6], id)
     elseif state == 'completed' then
       redis.call('ZREM', KEYS[7], id)
+      from_completed[#from_completed + 1] = id
     elseif state == 'failed' then
       redis.call('ZREM', KEYS[8], id)
+      from_failed[#from_failed + 1] = id
     elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
     elseif redis.call('LREM', KEYS[5], '1', id) == 0 then
@@ -99,5 +104,7 @@ for i = 1, count do
     end
   end
 end
+forget_sizes(KEYS[16], from_completed)
+forget_sizes(KEYS[17], from_failed)
 emit(KEYS[13], m, now, 'removed', removed)
 return { statuses, kept }

@@ -2,7 +2,8 @@
 -- they are stays: data, options, priority, crashes, and claims so far. A job goes behind those that are
 -- ready with its priority; one that has been through a crash goes back to the crashed lane.
 -- It owns its deduplication id no more, as from its end on.
--- KEYS    meta completed failed wait prioritized crashed trash marker events de de_due
+-- KEYS    meta completed failed wait prioritized crashed trash marker events de de_due sizes_completed
+--         sizes_failed
 -- ITEM KEYS job
 -- ARGV    revision now count take_completed take_failed reset_attempts
 -- ITEM ARGV id
@@ -11,7 +12,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   retried
 -- COST    O(batch log N): three calls a job, up to six with a deduplication id, about twelve a batch
--- USES    fence run lanes places dedup emit
+-- USES    fence run lanes places sizes dedup emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -24,12 +25,14 @@ redis.call('ZCARD', KEYS[5])
 redis.call('LLEN', KEYS[6])
 redis.call('HLEN', KEYS[10])
 redis.call('ZCARD', KEYS[11])
+redis.call('HLEN', KEYS[12])
+redis.call('HLEN', KEYS[13])
 local trashed = redis.call('SMISMEMBER', KEYS[7], unpack(ids))
 local statuses, jobs, seen, to_place = {}, {}, {}, 0
 local from_completed, from_failed = {}, {}
 for i = 1, count do
   local id = ids[i]
-  local job = redis.pcall('HMGET', KEYS[11 + i], 'head', 'run', 'lifo', 'priority', 'deid')
+  local job = redis.pcall('HMGET', KEYS[13 + i], 'head', 'run', 'lifo', 'priority', 'deid')
   local take = (completed[i] and ARGV[4] == '1') or (failed[i] and ARGV[5] == '1')
   if trashed[i] == 1 then
     statuses[i] = 'gone'
@@ -55,19 +58,21 @@ end
 -- A full server allows these writes, and after them the rest.
 redis.call('ZREM', KEYS[2], '', unpack(from_completed))
 redis.call('ZREM', KEYS[3], '', unpack(from_failed))
+forget_sizes(KEYS[12], from_completed)
+forget_sizes(KEYS[13], from_failed)
 local lanes, retried, seq = new_lanes(), {}, 0
 if to_place > 0 then seq = take_places(KEYS[5], to_place) end
 for i = 1, count do
   if statuses[i] == 'ok' then
     local ats, atm, stc = read_run(jobs[i][2])
     if ARGV[6] == '1' then atm = '0' end
-    redis.call('HDEL', KEYS[11 + i], 'returnvalue', 'failedReason', 'progress', 'delay')
-    redis.call('HSET', KEYS[11 + i], 'run', run_text(ats, atm, stc, '0', '0', '', ''))
+    redis.call('HDEL', KEYS[13 + i], 'returnvalue', 'failedReason', 'progress', 'delay')
+    redis.call('HSET', KEYS[13 + i], 'run', run_text(ats, atm, stc, '0', '0', '', ''))
     local place
     if jobs[i][4] then
       place = place_of(jobs[i][4], seq)
       seq = seq + 1
-      redis.call('HSET', KEYS[11 + i], 'place', place)
+      redis.call('HSET', KEYS[13 + i], 'place', place)
     end
     sort_into(lanes, ids[i], place, stc, jobs[i][3])
     local de = jobs[i][5]

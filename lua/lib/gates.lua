@@ -4,10 +4,10 @@
 
 -- How many jobs the gates let through now (`room`), and what that follows from.
 local function look_at_gates(m, active, limiter, now)
-  local concurrency, max, duration, burst = limits_of(m)
+  local concurrency, max, duration, burst, length = limits_of(m)
   local s = redis.call('HMGET', limiter, 'held', 'hold', 'start', 'count', 'at', 'level', 'armed')
   local g = { room = 1000000, max = max, duration = duration, burst = burst, armed = s[7],
-    concurrency = concurrency }
+    concurrency = concurrency, length = length }
   if concurrency > 0 then
     g.slots = math.max(concurrency - redis.call('ZCOUNT', active, '-inf', '(inf'), 0)
     g.room = g.slots

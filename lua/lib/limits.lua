@@ -1,12 +1,13 @@
 -- The limits of a queue stand in one field of meta, `limits`, so that a queue that has none costs nothing
--- but the look at it: `<concurrency>:<max>:<duration>:<burst>`, 0 for what is not limited. At most
+-- but the look at it: `<concurrency>:<max>:<duration>:<burst>:<length>`, 0 for what is not limited. At most
 -- `concurrency` jobs are active; at most `max` are claimed in `duration` ms, by a window where `burst` is
--- 0, else evenly, with `burst` at once. A field of another form limits nothing.
+-- 0, else evenly, with `burst` at once; at most `length` wait or are delayed when one is added. A field of
+-- another form limits nothing.
 local function limits_of(m)
-  local concurrency, max, duration, burst =
-    string.match(m.limits or '', '^(%d+):(%d+):(%d+):(%d+)$')
+  local concurrency, max, duration, burst, length =
+    string.match(m.limits or '', '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
   return tonumber(concurrency or '0'), tonumber(max or '0'), tonumber(duration or '0'),
-    tonumber(burst or '0')
+    tonumber(burst or '0'), tonumber(length or '0')
 end
 
 -- Whether `now` lies in the span of that length that began at `from`. The stamps of several clients

@@ -12,7 +12,7 @@ local function said_before(last, grant, flush, count)
   if last_grant ~= grant or tonumber(last_flush) < tonumber(flush) then return nil end
   local same = last_flush == flush
   if same and answers == '' then return 'ok' end
-  local words, again = { k = 'ok', o = 'owned', m = 'moved', d = 'dup', s = 'state' }, {}
+  local words, again = { k = 'ok', o = 'owned', m = 'moved', d = 'dup', s = 'state', f = 'full' }, {}
   for i = 1, count do again[i] = same and words[string.sub(answers, i, i)] or 'done' end
   return again
 end

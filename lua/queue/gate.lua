@@ -3,8 +3,8 @@
 -- KEYS    meta active limiter
 -- ARGV    revision now
 -- RETURNS gate (open|paused|held|concurrency|rate), when it opens by itself (ms, 0: nobody knows), then
---         concurrency, max, duration, burst (0: not limited), and until when the queue is held (0: it is
---         not)
+--         concurrency, max, duration, burst, length (0: not limited), and until when the queue is held (0:
+--         it is not)
 -- ERRORS  EMQFENCE
 -- COST    O(1): three calls, no write
 -- USES    fence limits gates
@@ -15,4 +15,4 @@ local gate, opens = closed_gate(g, 0)
 if m.paused then
   gate, opens = 'paused', 0
 end
-return { gate, opens, g.concurrency, g.max, g.duration, g.burst, g.held_until or 0 }
+return { gate, opens, g.concurrency, g.max, g.duration, g.burst, g.length, g.held_until or 0 }

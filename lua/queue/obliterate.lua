@@ -3,7 +3,7 @@
 -- listeners see that they missed some. With `all` everything goes, sentinels and `meta` too.
 -- KEYS    meta id repeat wait ghosts prioritized crashed active delayed completed failed
 --         waiting_children marker events limiter producers outbox trash subkeys schedules de de_due
---         metrics_completed metrics_failed de_next
+--         metrics_completed metrics_failed de_next sizes_completed sizes_failed
 -- ARGV    revision now all
 -- RETURNS how many jobs are there still, those in trash among them; 0: it is done
 -- ERRORS  EMQFENCE
@@ -19,7 +19,7 @@ local jobs = redis.call('LLEN', KEYS[4]) - ghosts + redis.call('ZCARD', KEYS[6])
 if jobs > 0 then return jobs end
 redis.call('UNLINK', KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13],
   KEYS[14], KEYS[15], KEYS[16], KEYS[17], KEYS[18], KEYS[19], KEYS[20], KEYS[21], KEYS[22],
-  KEYS[23], KEYS[24], KEYS[25])
+  KEYS[23], KEYS[24], KEYS[25], KEYS[26], KEYS[27])
 if ARGV[3] == '1' then
   redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[8])
 else

@@ -25,6 +25,7 @@ std::string_view name(ErrorCode code) noexcept {
     case ErrorCode::embedded: return "embedded";
     case ErrorCode::tls: return "tls";
     case ErrorCode::backpressure: return "backpressure";
+    case ErrorCode::queue_full: return "queue_full";
     case ErrorCode::fence: return "fence";
     case ErrorCode::nodes_exhausted: return "nodes_exhausted";
     case ErrorCode::wrong_type: return "wrong_type";

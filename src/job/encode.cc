@@ -24,13 +24,6 @@ std::string number(double value) {
   return {out.data(), end};
 }
 
-Result<void> check_keep(const std::string& option, const std::optional<Keep>& keep) {
-  if (keep && (keep->age.count() < 0 || keep->age > kMaxKeepAge))
-    return bad_option(option + ".age", std::to_string(keep->age.count()),
-                      "seconds, 0 (no limit) to a hundred years");
-  return {};
-}
-
 Result<void> check_backoff(const Backoff& backoff) {
   if (backoff.delay.count() < 0 || backoff.delay > kMaxDelay)
     return bad_option("backoff.delay", std::to_string(backoff.delay.count()),
@@ -115,6 +108,15 @@ Result<void> check(const JobOptions& options) {
   if (options.delay.count() < 0 || options.delay > kMaxDelay)
     return bad_option("delay", std::to_string(options.delay.count()),
                       "milliseconds, 0 to ten years");
+  if (options.expires_in) {
+    const auto expires = std::to_string(options.expires_in->count());
+    if (options.expires_in->count() < 1 || *options.expires_in > kMaxDelay)
+      return bad_option("expires_in", expires, "milliseconds, 1 to ten years");
+    if (*options.expires_in <= options.delay)
+      return bad_option("expires_in", expires,
+                        "more than delay, which is " + std::to_string(options.delay.count()) +
+                            ": it would never run");
+  }
   if (options.priority > kMaxPriority)
     return bad_option("priority", std::to_string(options.priority),
                       "0 to " + std::to_string(kMaxPriority));
@@ -128,8 +130,10 @@ Result<void> check(const JobOptions& options) {
   if (!is_utf8(options.name))
     return Error{ErrorCode::encoding, "the job's name is not UTF-8", {{"option", "name"}}};
   if (auto ok = check_backoff(options.backoff); !ok) return ok;
-  if (auto ok = check_keep("keep_completed", options.keep_completed); !ok) return ok;
-  if (auto ok = check_keep("keep_failed", options.keep_failed); !ok) return ok;
+  if (options.keep_completed)
+    if (auto ok = check_keep("keep_completed", *options.keep_completed); !ok) return ok;
+  if (options.keep_failed)
+    if (auto ok = check_keep("keep_failed", *options.keep_failed); !ok) return ok;
   if (auto ok = check_durability(options.durability); !ok) return ok;
   if (auto ok = check_trace(options); !ok) return ok;
   if (options.deduplication)
@@ -158,7 +162,8 @@ std::string encode_opts(const JobOptions& options) {
   const auto keep = [&put](std::string_view key, const std::optional<Keep>& rule) {
     if (!rule) return;
     put(key, "{\"count\":" + std::to_string(rule->count) +
-                 ",\"age\":" + std::to_string(rule->age.count()) + "}");
+                 ",\"age\":" + std::to_string(rule->age.count()) +
+                 (rule->bytes == 0 ? "" : ",\"bytes\":" + std::to_string(rule->bytes)) + "}");
   };
   if (options.attempts != 1) put("attempts", std::to_string(options.attempts));
   if (options.backoff.kind != Backoff::Kind::none) {
@@ -170,6 +175,7 @@ std::string encode_opts(const JobOptions& options) {
   }
   keep("removeOnComplete", options.keep_completed);
   keep("removeOnFail", options.keep_failed);
+  if (options.expires_in) put("expire", std::to_string(options.expires_in->count()));
   if (!options.traceparent.empty()) put("traceparent", json_text(options.traceparent));
   if (!options.tracestate.empty()) put("tracestate", json_text(options.tracestate));
   if (options.deduplication) {
@@ -217,7 +223,9 @@ std::optional<Keep> decode_keep(const nlohmann::json& json, const char* key) {
   if (it == json.end()) return std::nullopt;
   if (it->is_boolean()) return it->get<bool>() ? Keep::none() : Keep::all();
   if (it->is_number()) return Keep{whole(*it), std::chrono::seconds(0)};
-  if (it->is_object()) return Keep{whole(*it, "count", -1), stored_age(whole(*it, "age", 0))};
+  if (it->is_object())
+    return Keep{whole(*it, "count", -1), stored_age(whole(*it, "age", 0)),
+                std::clamp<std::int64_t>(whole(*it, "bytes", 0), 0, kMaxKeepBytes)};
   return std::nullopt;
 }
 
@@ -239,6 +247,15 @@ std::optional<Deduplication> decode_deduplication(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+Result<void> check_keep(const std::string& option, const Keep& keep) {
+  if (keep.age.count() < 0 || keep.age > kMaxKeepAge)
+    return bad_option(option + ".age", std::to_string(keep.age.count()),
+                      "seconds, 0 (no limit) to a hundred years");
+  if (keep.bytes < 0 || keep.bytes > kMaxKeepBytes)
+    return bad_option(option + ".bytes", std::to_string(keep.bytes), "0 (no limit) to 2^40");
+  return {};
+}
 
 Result<void> check_deduplication_id(std::string_view id) {
   constexpr std::string_view kExpected = "1 to 255 bytes of UTF-8";
@@ -290,6 +307,8 @@ JobOptions decode_opts(std::string_view text) {
   } else if (it != json.end() && it->is_number()) {
     options.backoff = Backoff::fixed(stored_delay(whole(*it)));
   }
+  if (const auto expire = whole(json, "expire", 0); expire > 0)
+    options.expires_in = stored_delay(expire);
   options.deduplication = decode_deduplication(json);
   options.keep_completed = decode_keep(json, "removeOnComplete");
   options.keep_failed = decode_keep(json, "removeOnFail");

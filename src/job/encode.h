@@ -29,6 +29,9 @@ struct EncodedJob {
   }
 };
 
+// A rule of retention, whose values are named `option`.age and so on.
+Result<void> check_keep(const std::string& option, const Keep& keep);
+
 // Errors: invalid_argument, invalid_name, too_large, encoding; each names the option and its value.
 Result<void> check_job(std::string_view data, const JobOptions& options, std::size_t data_limit);
 Result<void> check_deduplication_id(std::string_view id);

@@ -59,6 +59,11 @@ std::optional<Error> check_rate(const RateLimit& rate) {
   return std::nullopt;
 }
 
+std::optional<Error> check_length(std::int64_t max_length) {
+  if (max_length >= 1 && max_length <= kMaxQueueLength) return std::nullopt;
+  return bad_option("max_length", std::to_string(max_length), "1 to 1,000,000,000");
+}
+
 std::optional<Error> check_hold(std::chrono::milliseconds duration) {
   if (is_limit_time(duration)) return std::nullopt;
   return bad_option("duration", std::to_string(duration.count()), "1 millisecond to 30 days");
@@ -69,7 +74,17 @@ Result<void> limit_concurrency(QueueCore& queue, unsigned concurrency) {
                             .concurrency = concurrency,
                             .max = "",
                             .duration = "",
-                            .burst = ""});
+                            .burst = "",
+                            .length = ""});
+}
+
+Result<void> limit_length(QueueCore& queue, std::int64_t max_length) {
+  return set_limits(queue, {.revision = scripts::kRevision,
+                            .concurrency = "",
+                            .max = "",
+                            .duration = "",
+                            .burst = "",
+                            .length = max_length});
 }
 
 Result<void> limit_rate(QueueCore& queue, const std::optional<RateLimit>& rate) {
@@ -78,7 +93,8 @@ Result<void> limit_rate(QueueCore& queue, const std::optional<RateLimit>& rate) 
                             .concurrency = "",
                             .max = set.max,
                             .duration = set.duration.count(),
-                            .burst = set.burst});
+                            .burst = set.burst,
+                            .length = ""});
 }
 
 Result<std::int64_t> hold(QueueCore& queue, std::chrono::milliseconds duration) {
@@ -99,7 +115,7 @@ Result<Limits> read_limits(QueueCore& queue) {
                      {.meta = k.meta, .active = k.active, .limiter = k.limiter},
                      {.revision = scripts::kRevision, .now = queue.client()->now_ms()}));
   if (!reply) return reply.error();
-  if (reply->items.size() < 7)
+  if (reply->items.size() < 8)
     return Error{ErrorCode::protocol, "queue/gate answered too little", {}};
   const auto at = [&reply](std::size_t i) { return wire::number_of(reply->items[i]); };
   Limits limits;
@@ -110,7 +126,8 @@ Result<Limits> read_limits(QueueCore& queue) {
   if (at(3) > 0)
     limits.rate = RateLimit{static_cast<unsigned>(at(3)), std::chrono::milliseconds(at(4)),
                             static_cast<unsigned>(at(5))};
-  limits.held_until_ms = at(6);
+  if (at(6) > 0) limits.max_length = at(6);
+  limits.held_until_ms = at(7);
   return limits;
 }
 

@@ -67,6 +67,13 @@ Result<void> RawQueue::set_concurrency(unsigned concurrency) {
 
 Result<void> RawQueue::clear_concurrency() { return limit_concurrency(*core_, 0); }
 
+Result<void> RawQueue::set_max_length(std::int64_t max_length) {
+  if (auto bad = check_length(max_length)) return *bad;
+  return limit_length(*core_, max_length);
+}
+
+Result<void> RawQueue::clear_max_length() { return limit_length(*core_, 0); }
+
 Result<void> RawQueue::set_rate_limit(const RateLimit& limit) {
   if (auto bad = check_rate(limit)) return *bad;
   return limit_rate(*core_, limit);

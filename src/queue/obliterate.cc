@@ -195,7 +195,9 @@ class Obliteration {
                                                           .de_due = k.de_due,
                                                           .metrics_completed = k.metrics_completed,
                                                           .metrics_failed = k.metrics_failed,
-                                                          .de_next = k.de_next},
+                                                          .de_next = k.de_next,
+                                                          .sizes_completed = k.sizes_completed,
+                                                          .sizes_failed = k.sizes_failed},
                                                          {.revision = scripts::kRevision,
                                                           .now = queue_.client()->now_ms(),
                                                           .all = options_.all}));

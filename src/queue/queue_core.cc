@@ -254,7 +254,8 @@ ScriptCall QueueCore::add_call(const AddBatcher::Flush& flush, std::int64_t now)
                                                .marker = keys_.marker,
                                                .events = keys_.events,
                                                .trash = keys_.trash,
-                                               .subkeys = keys_.subkeys},
+                                               .subkeys = keys_.subkeys,
+                                               .ghosts = keys_.ghosts},
                                               {.revision = scripts::kRevision,
                                                .now = now,
                                                .lane = flush.producer,
@@ -295,7 +296,8 @@ ScriptCall QueueCore::add_deduplicated_call(const AddBatcher::Flush& flush,
                                           .failed = keys_.failed,
                                           .de = keys_.de,
                                           .de_due = keys_.de_due,
-                                          .de_next = keys_.de_next},
+                                          .de_next = keys_.de_next,
+                                          .ghosts = keys_.ghosts},
                                          {.revision = scripts::kRevision,
                                           .now = now,
                                           .lane = flush.producer,
@@ -434,6 +436,12 @@ Result<AddedJob> QueueCore::add_result(const std::string& status, const std::str
     return Error{ErrorCode::duplicate,
                  "queue \"" + name_ + "\" has a job " + id + " already; it was left as it is",
                  {{"queue", name_}, {"value", id}}};
+  if (status == "full")
+    return Error{
+        ErrorCode::queue_full,
+        "queue \"" + name_ +
+            "\" holds as many waiting jobs as its max_length allows: the job was not added",
+        {{"queue", name_}}};
   if (status == "state")
     return Error{ErrorCode::collision,
                  "the minted id " + id + " exists already: another process mints under node id " +

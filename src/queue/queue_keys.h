@@ -35,11 +35,14 @@ struct QueueKeys {
         de_due(key(queue, Structure::de_due)),
         de_next(key(queue, Structure::de_next)),
         metrics_completed(named_key(queue, "metrics", "completed")),
-        metrics_failed(named_key(queue, "metrics", "failed")) {}
+        metrics_failed(named_key(queue, "metrics", "failed")),
+        sizes_completed(named_key(queue, "sizes", "completed")),
+        sizes_failed(named_key(queue, "sizes", "failed")) {}
 
   std::string meta, id, repeat, wait, ghosts, prioritized, crashed, active, delayed, completed,
       failed, waiting_children, marker, events, limiter, producers, outbox, trash, subkeys,
-      schedules, de, de_due, de_next, metrics_completed, metrics_failed;
+      schedules, de, de_due, de_next, metrics_completed, metrics_failed, sizes_completed,
+      sizes_failed;
 };
 
 // The sub-keys of one job, for the scripts that may delete or must clear them.

@@ -79,6 +79,21 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
   return settlement;
 }
 
+std::optional<Settlement> expire(const std::shared_ptr<RunningJob>& job,
+                                 const WorkerOptions& options, std::int64_t now_ms) {
+  const auto& loaded = job->job;
+  if (!loaded.options.expires_in) return std::nullopt;
+  const auto allowed = loaded.options.expires_in->count();
+  const auto waited = now_ms - loaded.added_ms;
+  if (waited <= allowed) return std::nullopt;
+  auto settlement = ended(job, Settlement::Kind::fail,
+                          "expired: taken " + std::to_string(waited) +
+                              " ms after its add; expires_in is " + std::to_string(allowed),
+                          loaded.options.keep_failed.value_or(options.keep_failed));
+  settlement.attempts_made = loaded.attempts_made;  // none was
+  return settlement;
+}
+
 Settlement give_back(std::shared_ptr<RunningJob> job, bool started) {
   const auto attempts_started = started ? job->job.attempts_started + 1 : 0;
   Settlement settlement{std::move(job), Settlement::Kind::release};

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,7 @@ struct Settlement {
   // Settlements that may travel in one call.
   [[nodiscard]] bool travels_with(const Settlement& other) const {
     return kind == other.kind && hold_ms == other.hold_ms && keep.count == other.keep.count &&
-           keep.age == other.keep.age;
+           keep.age == other.keep.age && keep.bytes == other.keep.bytes;
   }
 };
 
@@ -41,6 +42,11 @@ struct Settlement {
 // jitter.
 Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
                   const WorkerOptions& options, double draw);
+
+// What becomes of a job that a worker took at `now_ms`, which is after it expired; nullopt: it has
+// not, and is to be run.
+std::optional<Settlement> expire(const std::shared_ptr<RunningJob>& job,
+                                 const WorkerOptions& options, std::int64_t now_ms);
 
 // Given back: started or not, it costs no attempt.
 Settlement give_back(std::shared_ptr<RunningJob> job, bool started);

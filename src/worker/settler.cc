@@ -16,6 +16,13 @@ namespace echomq::inline v2 {
 using std::chrono::milliseconds;
 using Kind = Settlement::Kind;
 
+namespace {
+
+// What a call costs besides its jobs is little from here on.
+constexpr std::size_t kWorthASecondCall = 32;
+
+}  // namespace
+
 Settler::Settler(std::shared_ptr<QueueCore> queue, std::string worker, milliseconds patience,
                  std::shared_ptr<Evictor> evictor, Settled settled)
     : queue_(std::move(queue)),
@@ -24,11 +31,12 @@ Settler::Settler(std::shared_ptr<QueueCore> queue, std::string worker, milliseco
       evictor_(std::move(evictor)),
       settled_(std::move(settled)) {}
 
-// One call in flight, and a second one when it is full or of another kind.
+// One call in flight, and a second one when it is of another kind or worth its price: then the
+// server works on one while this process makes the other.
 bool Settler::may_send() const {
   if (backlog_.empty() || in_flight_.size() >= 2) return false;
   if (in_flight_.empty()) return true;
-  return backlog_.size() >= kMaxBatchJobs || in_flight_.front() != backlog_.front().kind;
+  return backlog_.size() >= kWorthASecondCall || in_flight_.front() != backlog_.front().kind;
 }
 
 void Settler::pump() {
@@ -92,7 +100,8 @@ ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::strin
                                           .subkeys = k.subkeys,
                                           .events = k.events,
                                           .metrics = metrics,
-                                          .marker = k.marker},
+                                          .marker = k.marker,
+                                          .sizes = complete ? k.sizes_completed : k.sizes_failed},
                                          {.revision = scripts::kRevision,
                                           .now = queue_->client()->now_ms(),
                                           .count = batch.size(),
@@ -101,6 +110,7 @@ ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::strin
                                           .drop = drop,
                                           .keep = drop ? -1 : keep.count,
                                           .age = std::chrono::milliseconds(keep.age).count(),
+                                          .bytes = keep.bytes,
                                           .ends = ends.text(),
                                           .oldest = joined,
                                           .peek = peek});

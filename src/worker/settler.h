@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Settler: group commit of ended attempts. Send at once when idle; while a call is in flight,
-// collect. Calls are safe to repeat (the token decides), so an answer that was lost with its
-// connection is asked for again.
+// collect, up to what makes a second call worth while. Calls are safe to repeat (the token
+// decides), so an answer that was lost with its connection is asked for again.
 //
 // Thread-safety: on the loop only.
 #pragma once

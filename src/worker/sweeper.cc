@@ -64,13 +64,15 @@ void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
        .subkeys = k.subkeys,
        .marker = k.marker,
        .events = k.events,
-       .metrics_failed = k.metrics_failed},
+       .metrics_failed = k.metrics_failed,
+       .sizes_failed = k.sizes_failed},
       {.revision = scripts::kRevision,
        .now = queue_->client()->now_ms(),
        .count = expired.size(),
        .max_crashes = max_crashes_,
        .keep_failed = keep_failed_.count,
-       .age_failed = std::chrono::milliseconds(keep_failed_.age).count()});
+       .age_failed = std::chrono::milliseconds(keep_failed_.age).count(),
+       .bytes_failed = keep_failed_.bytes});
   for (const auto& [id, lease] : expired) {
     call.put_keys(scripts::JobRecover::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobRecover::ItemArgs{.id = id, .lease = lease});

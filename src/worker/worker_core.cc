@@ -97,7 +97,16 @@ void WorkerCore::step() {
 // --- jobs
 
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
+  Claimer::Jobs to_run;
+  to_run.reserve(fit.size());
+  const auto now = queue_->client()->now_ms();
   for (const auto& job : fit) {
+    if (auto expired = expire(job, options_, now)) {
+      settler_->push(*std::move(expired));
+      intake_->ended(job);
+      continue;
+    }
+    to_run.push_back(job);
     job->on_log = [queue = queue_, id = job->job.id, token = job->token()](
                       const std::string& line) { return append_log(*queue, id, token, line); };
     const auto& rule = job->job.options.deduplication;
@@ -106,8 +115,8 @@ void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
       return release_owned(*queue, de, id);
     };
   }
-  running_.insert(fit.begin(), fit.end());
-  runner_->run(fit);
+  running_.insert(to_run.begin(), to_run.end());
+  runner_->run(to_run);
   for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
     if (stopping_) {  // goes back with all others that have not begun, in their order
       running_.insert(*job);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/bad_option.h"
+#include "job/encode.h"
 
 namespace echomq::inline v2 {
 
@@ -23,12 +24,8 @@ std::optional<Error> check(const WorkerOptions& options) {
     return bad_option("max_starts", std::to_string(options.max_starts), "0 to 1,000,000");
   if (options.poll < milliseconds(100) || options.poll > milliseconds(60'000))
     return bad_option("poll", std::to_string(options.poll.count()), "100 to 60,000 milliseconds");
-  if (options.keep_completed.age.count() < 0 || options.keep_completed.age > kMaxKeepAge)
-    return bad_option("keep_completed.age", std::to_string(options.keep_completed.age.count()),
-                      "0 (no limit) to a hundred years");
-  if (options.keep_failed.age.count() < 0 || options.keep_failed.age > kMaxKeepAge)
-    return bad_option("keep_failed.age", std::to_string(options.keep_failed.age.count()),
-                      "0 (no limit) to a hundred years");
+  if (auto ok = job::check_keep("keep_completed", options.keep_completed); !ok) return ok.error();
+  if (auto ok = job::check_keep("keep_failed", options.keep_failed); !ok) return ok.error();
   if (options.name.size() > 255)
     return bad_option("name", std::to_string(options.name.size()) + " bytes", "at most 255");
   for (std::size_t i = 0; i < options.middleware.size(); ++i)

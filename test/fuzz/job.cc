@@ -32,14 +32,15 @@ constexpr std::size_t kDataLimit = 100;
 
 bool same_keep(const std::optional<Keep>& a, const std::optional<Keep>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
-  return a->count == b->count && a->age == b->age;
+  return a->count == b->count && a->age == b->age && a->bytes == b->bytes;
 }
 
 // What travels in the JSON; the other options have fields of their own.
 bool same_stored_options(const JobOptions& a, const JobOptions& b) {
   return a.attempts == b.attempts && a.backoff.kind == b.backoff.kind &&
          a.backoff.delay == b.backoff.delay && a.backoff.jitter == b.backoff.jitter &&
-         same_keep(a.keep_completed, b.keep_completed) && same_keep(a.keep_failed, b.keep_failed);
+         a.expires_in == b.expires_in && same_keep(a.keep_completed, b.keep_completed) &&
+         same_keep(a.keep_failed, b.keep_failed);
 }
 
 // ---- Stored options ----
@@ -149,6 +150,9 @@ JobOptions new_options(Lines& lines) {
   options.backoff.jitter = lines.number<double>();
   options.keep_completed = new_keep(lines);
   options.keep_failed = new_keep(lines);
+  if (const auto expires = lines.number<std::int64_t>(); expires != 0)
+    options.expires_in = milliseconds(expires);
+  if (options.keep_failed) options.keep_failed->bytes = lines.number<std::int64_t>();
   return options;
 }
 
@@ -168,14 +172,17 @@ bool may_be_given(const JobOptions& options, const std::string& data) {
   const bool backoff = in_range(delay, milliseconds(0), kMaxDelay) && in_range(jitter, 0.0, 1.0) &&
                        (kind != Backoff::Kind::none || (delay.count() == 0 && jitter == 0.0));
   const auto keep = [&](const std::optional<Keep>& rule) {
-    return !rule || in_range(rule->age, seconds(0), kMaxKeepAge);
+    return !rule || (in_range(rule->age, seconds(0), kMaxKeepAge) &&
+                     in_range(rule->bytes, std::int64_t{0}, kMaxKeepBytes));
   };
   return in_range(options.attempts, 1U, kMaxAttempts) &&
-         in_range(options.delay, milliseconds(0), kMaxDelay) && options.priority <= kMaxPriority &&
-         !(options.lifo && options.priority != 0) && options.name.size() <= 255 &&
-         job::is_utf8(options.name) && backoff && keep(options.keep_completed) &&
-         keep(options.keep_failed) && (options.id.empty() || check_job_id(options.id).ok()) &&
-         data.size() <= kDataLimit;
+         in_range(options.delay, milliseconds(0), kMaxDelay) &&
+         (!options.expires_in || (in_range(*options.expires_in, milliseconds(1), kMaxDelay) &&
+                                  *options.expires_in > options.delay)) &&
+         options.priority <= kMaxPriority && !(options.lifo && options.priority != 0) &&
+         options.name.size() <= 255 && job::is_utf8(options.name) && backoff &&
+         keep(options.keep_completed) && keep(options.keep_failed) &&
+         (options.id.empty() || check_job_id(options.id).ok()) && data.size() <= kDataLimit;
 }
 
 void check_new(std::string_view input) {

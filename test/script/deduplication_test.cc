@@ -56,6 +56,17 @@ TEST_F(ScriptDeduplication, SimpleIsOwnedUntilTheOwnerHasEnded) {
   EXPECT_TRUE(is_clean());
 }
 
+TEST_F(ScriptDeduplication, B48_BeyondTheLengthOfTheQueueNothingIsStored) {
+  q.limit({.length = "1"});
+  EXPECT_EQ(add({{.id = "a", .delay = 1'000, .de = "D"}, {.id = "b", .de = "E"}, {.id = "c"}}),
+            "ok, full, full");
+  EXPECT_EQ(owner("E"), "nobody");
+  EXPECT_EQ(add({{.id = "d", .de = "D"}}), "owned a");
+  EXPECT_EQ(add({{.id = "e", .delay = 1'000, .de = "D", .how = "r"}}), "ok")
+      << "it takes the place of the one that it replaces";
+  EXPECT_EQ(owner("D"), "e");
+}
+
 TEST_F(ScriptDeduplication, AThrottleHoldsForItsTimeWhateverBecomesOfTheOwner) {
   EXPECT_EQ(add({{.id = "a", .de = "D", .ttl = 1'000}}), "ok");
   q.hold_deduplication({{"D", "a"}});

@@ -147,6 +147,32 @@ TEST_F(JobAdd, TakesAnIdBackFromTheTrash) {
   EXPECT_EQ(q.claim(1).ids(), "a");
 }
 
+TEST_F(JobAdd, B48_BeyondTheLengthOfTheQueueEachJobIsRefused) {
+  q.limit({.length = "3"});
+  q.add({{.id = "a"}, {.id = "b", .delay = 1'000}});
+  EXPECT_EQ(statuses(q.add({{.id = "c", .priority = 1}, {.id = "d"}, {.id = "a"}},
+                           {.lane = "1.1", .number = 7})),
+            "ok full dup");
+  const auto before = dump();
+  EXPECT_EQ(statuses(q.add({{.id = "c", .priority = 1}, {.id = "d"}, {.id = "a"}},
+                           {.lane = "1.1", .number = 7})),
+            "ok full dup");
+  EXPECT_EQ(statuses(q.add({{.id = "274557032793636864", .custom = false}},
+                           {.lane = "1.1", .number = 8})),
+            "full");
+  EXPECT_FALSE(dump().contains(q.job("d")));
+  EXPECT_EQ(before.size(), dump().size());
+  // What runs does not count, nor do the empty entries that removed jobs leave.
+  q.claim(1);
+  EXPECT_EQ(statuses(q.add({{.id = "d"}, {.id = "e"}})), "ok full");
+  redis({"RPUSH", q.keys.wait, ""});
+  redis({"HSET", q.keys.ghosts, "wait", "1"});
+  q.claim(1);
+  EXPECT_EQ(statuses(q.add({{.id = "e"}})), "ok");
+  q.limit({.length = "0"});
+  EXPECT_EQ(statuses(q.add({{.id = "f"}})), "ok");
+}
+
 TEST_F(JobAdd, ABatchOfTheGreatestSizeIsStored) {
   std::vector<JobToAdd> jobs;
   for (int i = 0; i < 256; ++i) jobs.push_back({.id = "j" + std::to_string(i), .priority = 1});

@@ -162,7 +162,8 @@ TEST_F(JobFinish, EndsThatTellOfFewerJobsAreRefused) {
                                                       .subkeys = q.keys.subkeys,
                                                       .events = q.keys.events,
                                                       .metrics = q.keys.metrics_completed,
-                                                      .marker = q.keys.marker},
+                                                      .marker = q.keys.marker,
+                                                      .sizes = q.keys.sizes_completed},
                                                      {.revision = scripts::kRevision,
                                                       .now = q.now,
                                                       .count = runs.size(),
@@ -171,6 +172,7 @@ TEST_F(JobFinish, EndsThatTellOfFewerJobsAreRefused) {
                                                       .drop = false,
                                                       .keep = -1,
                                                       .age = 0,
+                                                      .bytes = 0,
                                                       .ends = ends,
                                                       .oldest = "",
                                                       .peek = 0});
@@ -289,6 +291,51 @@ TEST_F(JobFinish, RetentionByAgeTakesWhatIsOverIt) {
   EXPECT_EQ(second(q.finish({{.run = runs.at(1)}})), "");
   q.now += 1;
   EXPECT_EQ(second(q.finish({{.run = runs.at(2)}})), "j0");
+}
+
+TEST_F(JobFinish, RetentionByBytesTakesTheOldest) {
+  q.keep_completed = {.bytes = 100};
+  const auto end = [&](const std::string& id, std::size_t bytes) {
+    q.add({{.id = id, .data = std::string(bytes, 'd')}});
+    return second(q.finish({{.run = q.claim(1).runs.at(0), .value = "0123456789"}}));
+  };
+  const auto sizes = [&] { return dump()[q.keys.sizes_completed]; };
+  EXPECT_EQ(end("a", 40), "");
+  EXPECT_EQ(end("b", 40), "");
+  EXPECT_EQ(sizes(), "hash '=100' 'a=50' 'b=50'");
+  EXPECT_EQ(end("c", 30), "a");
+  EXPECT_EQ(sizes(), "hash '=90' 'b=50' 'c=40'");
+  EXPECT_EQ(end("large", 200), "b c large") << "it is larger than all that is kept";
+  EXPECT_EQ(sizes(), "");
+  // What ended under another rule is of no known size, and counts as nothing.
+  q.keep_completed = {};
+  EXPECT_EQ(end("d", 900), "");
+  EXPECT_EQ(sizes(), "");
+  q.keep_completed = {.bytes = 100};
+  EXPECT_EQ(end("e", 90), "");
+  EXPECT_EQ(end("f", 80), "d e") << "the oldest go first, whatever they weigh";
+  EXPECT_EQ(sizes(), "hash '=90' 'f=90'");
+}
+
+TEST_F(JobFinish, SizesGoWithTheirJobs) {
+  q.keep_completed = q.keep_failed = {.bytes = 1'000};
+  const auto runs = claim_new(5);
+  q.finish({{.run = runs.at(0)}, {.run = runs.at(1)}, {.run = runs.at(2)}});
+  q.finish({{.run = runs.at(3), .completed = false, .value = "no"},
+            {.run = runs.at(4), .completed = false, .value = "no"}});
+  const auto sizes = [&] {
+    auto all = dump();
+    return all[q.keys.sizes_completed] + "|" + all[q.keys.sizes_failed];
+  };
+  EXPECT_EQ(sizes(), "hash '=9' 'j0=3' 'j1=3' 'j2=3'|hash '=8' 'j3=4' 'j4=4'");
+  q.remove({"j0", "j3"}, {});
+  EXPECT_EQ(sizes(), "hash '=6' 'j1=3' 'j2=3'|hash '=4' 'j4=4'");
+  EXPECT_EQ(statuses(q.retry_finished({"j1", "j4"})), "ok ok");
+  EXPECT_EQ(sizes(), "hash '=3' 'j2=3'|");
+  q.now += 10'000;
+  q.keep_completed = {.age_ms = 5'000};
+  EXPECT_EQ(second(q.evict({})), "j2");
+  EXPECT_EQ(sizes(), "|");
 }
 
 TEST_F(JobFinish, RetentionIsBoundedACall) {

@@ -76,6 +76,18 @@ TEST_F(JobRecover, OverMaxCrashesTheJobEndsInFailed) {
   EXPECT_EQ(q.claim(5).ids(), "b");
 }
 
+TEST_F(JobRecover, WhatEndsInFailedCountsForRetentionByBytes) {
+  q.keep_failed = {.bytes = 50};
+  q.add({{.id = "a", .data = std::string(40, 'd')}, {.id = "b", .data = std::string(30, 'd')}});
+  q.claim(2);
+  q.now += 60'000;
+  const auto seen = q.peek_expired();
+  EXPECT_EQ(second(q.recover({seen.at(0)}, 0)), "");
+  EXPECT_EQ(dump()[q.keys.sizes_failed], "hash '=40' 'a=40'");
+  EXPECT_EQ(second(q.recover({seen.at(1)}, 0)), "a");
+  EXPECT_EQ(dump()[q.keys.sizes_failed], "hash '=30' 'b=30'");
+}
+
 // The process was not dead after all: its late results change nothing, wherever the job is now.
 TEST_F(JobRecover, TheRunThatWasTakenBackIsStaleForGood) {
   q.add({{.id = "a"}, {.id = "b"}});

@@ -36,19 +36,19 @@ class ScriptLimits : public ScriptTest {
 // --- setting and reading
 
 TEST_F(ScriptLimits, AQueueHasNone) {
-  EXPECT_EQ(show(q.gate()), "[open 0 0 0 0 0 0]");
+  EXPECT_EQ(show(q.gate()), "[open 0 0 0 0 0 0 0]");
   EXPECT_EQ(q.counts().items.at(9).integer, 0);
-  expect_unchanged("open 0 0 0 0 0 0", [&] { return q.gate(); });
+  expect_unchanged("open 0 0 0 0 0 0 0", [&] { return q.gate(); });
 }
 
 TEST_F(ScriptLimits, AreSetOneByOneAndReadTogether) {
   EXPECT_EQ(show(q.limit({.concurrency = "4"})), "1");
   EXPECT_EQ(show(q.limit({.max = "100", .duration = "60000", .burst = "5"})), "1");
-  EXPECT_EQ(show(q.gate()), "[open 0 4 100 60000 5 0]");
+  EXPECT_EQ(show(q.gate()), "[open 0 4 100 60000 5 0 0]");
   EXPECT_EQ(q.counts().items.at(9).integer, 1);
   EXPECT_EQ(show(q.limit({.concurrency = "4"})), "0") << "it is so already";
   EXPECT_EQ(show(q.limit({.max = "0"})), "1");
-  EXPECT_EQ(show(q.gate()), "[open 0 4 0 0 0 0]");
+  EXPECT_EQ(show(q.gate()), "[open 0 4 0 0 0 0 0]");
 }
 
 TEST_F(ScriptLimits, NothingIsLeftOfThemWhenTheyAreCleared) {
@@ -365,13 +365,13 @@ TEST_F(ScriptLimits, AHoldLeavesTheLimitsAsTheyAre) {
   add_many(5);
   q.limit({.concurrency = "2"});
   q.hold(1'000);
-  EXPECT_EQ(limits(), "2:0:0:0");
+  EXPECT_EQ(limits(), "2:0:0:0:0");
   q.now += 1'000;
   EXPECT_EQ(taken(), 2U);
-  EXPECT_EQ(limits(), "2:0:0:0");
+  EXPECT_EQ(limits(), "2:0:0:0:0");
   q.hold(1'000);
   q.hold(0);
-  EXPECT_EQ(limits(), "2:0:0:0");
+  EXPECT_EQ(limits(), "2:0:0:0:0");
 }
 
 TEST_F(ScriptLimits, AReleaseWithAHoldIsOneStep) {
@@ -453,7 +453,7 @@ TEST_F(ScriptLimits, TheTimeOfAClosedGateIsMarkedOnce) {
   EXPECT_EQ(mark("2"), at(end));
   EXPECT_EQ(mark("0"), "0") << "of the adds";
   pop_marks();  // somebody keeps it
-  expect_unchanged("rate " + at(end) + " 0 1 1000 0 0", [&] { return q.gate(); });
+  expect_unchanged("rate " + at(end) + " 0 1 1000 0 0 0", [&] { return q.gate(); });
   q.claim(5);
   q.claim(0);
   EXPECT_EQ(mark("2"), "(nil)");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tests of the scripts: gtest's main, and a last check over the run as a whole. When all tests ran (no
-// filter, no shard), every status and every class word that lua/manifest.txt declares must have
-// been observed; what is missing fails the run by name.
+// The tests of the scripts: gtest's main, and a last check over the run as a whole. When all tests
+// ran (no filter, no shard), every status and every class word that lua/manifest.txt declares must
+// have been observed; what is missing fails the run by name.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -216,13 +216,13 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/claim",
        [](Scene& s) {
-         set_limits(s, "0:0:0:0");
+         set_limits(s, "0:0:0:0:0");
          put_fields(s, s.q.keys.limiter, {"held", std::to_string(s.q.now), "hold", "9000"});
          return s.q.claim(100).reply;
        }},
       {"job/claim",
        [](Scene& s) {
-         set_limits(s, "0:0:0:0");
+         set_limits(s, "0:0:0:0:0");
          put_fields(s, s.q.keys.limiter, {"held", "1", "hold", "5", "armed", "6"});
          return s.q.claim(2).reply;
        }},
@@ -389,20 +389,20 @@ const std::vector<Exercise>& exercises() {
        }},
       {"queue/limit",
        [](Scene& s) {
-         set_limits(s, "5:10:1000:0");
+         set_limits(s, "5:10:1000:0:0");
          put_fields(s, s.q.keys.limiter, {"start", "1", "count", "2", "armed", "1001"});
          return s.q.limit({.concurrency = "0", .max = "0"});
        }},
       {"queue/hold", [](Scene& s) { return s.q.hold(kLong); }},
       {"queue/hold",
        [](Scene& s) {
-         set_limits(s, "0:0:0:0");
+         set_limits(s, "0:0:0:0:0");
          put_fields(s, s.q.keys.limiter, {"held", std::to_string(s.q.now), "hold", "9000"});
          return s.q.hold(0);
        }},
       {"queue/gate",
        [](Scene& s) {
-         set_limits(s, "5:10:1000:0");
+         set_limits(s, "5:10:1000:0:0");
          return s.q.gate();
        }},
       {"queue/gate",

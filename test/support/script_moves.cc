@@ -61,7 +61,9 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere
                                      .subkeys = keys.subkeys,
                                      .events = keys.events,
                                      .de = keys.de,
-                                     .de_due = keys.de_due},
+                                     .de_due = keys.de_due,
+                                     .sizes_completed = keys.sizes_completed,
+                                     .sizes_failed = keys.sizes_failed},
                                     {.revision = revision,
                                      .now = now,
                                      .count = ids.size(),
@@ -93,7 +95,9 @@ Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const Ret
                                      .marker = keys.marker,
                                      .events = keys.events,
                                      .de = keys.de,
-                                     .de_due = keys.de_due},
+                                     .de_due = keys.de_due,
+                                     .sizes_completed = keys.sizes_completed,
+                                     .sizes_failed = keys.sizes_failed},
                                     {.revision = revision,
                                      .now = now,
                                      .count = ids.size(),
@@ -193,7 +197,9 @@ Reply ScriptQueue::obliterate(bool all) {
                                                 .de_due = keys.de_due,
                                                 .metrics_completed = keys.metrics_completed,
                                                 .metrics_failed = keys.metrics_failed,
-                                                .de_next = keys.de_next},
+                                                .de_next = keys.de_next,
+                                                .sizes_completed = keys.sizes_completed,
+                                                .sizes_failed = keys.sizes_failed},
                                                {.revision = revision, .now = now, .all = all}));
 }
 
@@ -218,7 +224,8 @@ Reply ScriptQueue::limit(const LimitsToSet& limits) {
        .concurrency = limits.concurrency,
        .max = limits.max,
        .duration = limits.duration,
-       .burst = limits.burst}));
+       .burst = limits.burst,
+       .length = limits.length}));
 }
 
 Reply ScriptQueue::hold(std::int64_t duration) {

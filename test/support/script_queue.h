@@ -122,6 +122,7 @@ struct LimitsToSet {
   std::string max{};
   std::string duration = "0";
   std::string burst = "0";
+  std::string length{};
 };
 
 struct Progress {
@@ -162,6 +163,7 @@ struct LogLine {
 struct Retention {
   std::int64_t count = -1;  // below 0: no limit
   std::int64_t age_ms = 0;  // 0: no limit
+  std::int64_t bytes = 0;   // 0: no limit
 };
 
 struct Trim {

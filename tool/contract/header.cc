@@ -258,8 +258,8 @@ const Words& class_words() {
 }
 
 const Words& status_words() {
-  static const Words words = {"ok",  "stale", "state", "gone", "lock",
-                              "dup", "moved", "done",  "owned"};
+  static const Words words = {"ok",  "stale", "state", "gone",  "lock",
+                              "dup", "moved", "done",  "owned", "full"};
   return words;
 }
 

@@ -31,8 +31,8 @@ TEST_F(EmqAdd, DataIsBytesAsGiven) {
 
 TEST_F(EmqAdd, OptionsReachTheJob) {
   const auto run = emq({"add", name, "send", "x", "--delay", "2h", "--attempts", "7", "--backoff",
-                        "exponential:3s,0.25", "--id", "daily", "--keep-completed", "10,1h",
-                        "--keep-failed", "all"});
+                        "exponential:3s,0.25", "--id", "daily", "--keep-completed", "10,1h,2MiB",
+                        "--expires", "3h", "--keep-failed", "all"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.out, "daily\n");
   const auto job = info("daily");
@@ -46,6 +46,8 @@ TEST_F(EmqAdd, OptionsReachTheJob) {
   ASSERT_TRUE(job.options.keep_completed && job.options.keep_failed);
   EXPECT_EQ(job.options.keep_completed->count, 10);
   EXPECT_EQ(job.options.keep_completed->age, 1h);
+  EXPECT_EQ(job.options.keep_completed->bytes, 2'097'152);
+  EXPECT_EQ(job.options.expires_in, 3h);
   EXPECT_LT(job.options.keep_failed->count, 0);
   EXPECT_EQ(job.options.keep_failed->age, 0s);
 
@@ -87,6 +89,10 @@ TEST_F(EmqAdd, BadValuesAreNamedAndNothingIsWritten) {
                                                       {"--backoff", "fixed:1s,2"},
                                                       {"--backoff", "fixed:1s,nan"},
                                                       {"--keep-completed", "few"},
+                                                      {"--keep-completed", "1h,10"},
+                                                      {"--keep-completed", "2MiB,2MiB"},
+                                                      {"--keep-completed", "2MB"},
+                                                      {"--expires", "0"},
                                                       {"--keep-failed", "5,5"},
                                                       {"--keep-failed", "5,5ms"},
                                                       {"--id", ""}};

@@ -69,10 +69,11 @@ TEST_F(EmqJob, ShowsEveryField) {
   const json options{{"attempts", 3},
                      {"backoff", {{"type", "fixed"}, {"delay_ms", 5'000}, {"jitter", 0.5}}},
                      {"delay_ms", 90'000},
+                     {"expires_in_ms", nullptr},
                      {"priority", 0},
                      {"lifo", false},
                      {"keep_completed", nullptr},
-                     {"keep_failed", {{"count", 7}, {"age_s", 60}}},
+                     {"keep_failed", {{"count", 7}, {"age_s", 60}, {"bytes", 0}}},
                      {"deduplication", nullptr},
                      {"traceparent", ""},
                      {"tracestate", ""}};

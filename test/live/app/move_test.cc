@@ -211,25 +211,27 @@ TEST_F(Verbs, DedupShowsAndReleases) {
 
 TEST_F(Verbs, LimitSetsShowsAndEnds) {
   ASSERT_TRUE(queue.open());
-  const json none{{"queue", name},   {"concurrency", nullptr},
-                  {"rate", nullptr}, {"held_until_ms", nullptr},
-                  {"gate", "open"},  {"opens_ms", nullptr}};
+  const json none{{"queue", name},         {"concurrency", nullptr},   {"rate", nullptr},
+                  {"max_length", nullptr}, {"held_until_ms", nullptr}, {"gate", "open"},
+                  {"opens_ms", nullptr}};
   EXPECT_EQ(emq({"limit", name, "--json"}).json(), none);
-  const auto set =
-      emq({"limit", name, "--concurrency", "3", "--rate", "600/1m", "--burst", "5", "--json"});
+  const auto set = emq({"limit", name, "--concurrency", "3", "--rate", "600/1m", "--burst", "5",
+                        "--max-length", "9", "--json"});
   EXPECT_EQ(set.code, 0) << set.err;
   EXPECT_EQ(set.json().at("concurrency"), 3);
   EXPECT_EQ(set.json().at("rate"), (json{{"max", 600}, {"duration_ms", 60'000}, {"burst", 5}}));
   const auto limits = queue.limits().value();
   EXPECT_EQ(limits.concurrency, 3U);
   EXPECT_EQ(limits.rate, RateLimit::smooth(600, 1min, 5));
+  EXPECT_EQ(set.json().at("max_length"), 9);
+  EXPECT_EQ(limits.max_length, 9);
   const auto held = emq({"limit", name, "--hold", "1h"});
   EXPECT_NE(held.out.find("600 in 1 min, evenly, 5 at once"), std::string::npos) << held.out;
   EXPECT_NE(held.out.find("closed: held, opens 20"), std::string::npos) << held.out;
-  EXPECT_EQ(
-      emq({"limit", name, "--concurrency", "none", "--rate", "none", "--hold", "none", "--json"})
-          .json(),
-      none);
+  EXPECT_EQ(emq({"limit", name, "--concurrency", "none", "--rate", "none", "--hold", "none",
+                 "--max-length", "none", "--json"})
+                .json(),
+            none);
   EXPECT_EQ(emq({"limit", "nobody"}).code, 5);
 }
 
@@ -244,6 +246,7 @@ TEST_F(Verbs, LimitRefusesBadInputAndSetsNothing) {
                                                     {"--burst", "2"},
                                                     {"--rate", "none", "--burst", "2"},
                                                     {"--rate", "5/1s", "--burst", "6"},
+                                                    {"--max-length", "0"},
                                                     {"--hold", "0ms"},
                                                     {"--hold", "31d"},
                                                     {"--concurrency", "-1"}};

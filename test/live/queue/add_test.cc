@@ -122,6 +122,28 @@ TEST_F(Add, BulkAnswersDuplicatesOneByOne) {
   EXPECT_EQ(info("a").data, "1");
 }
 
+TEST_F(Add, B48_BeyondTheLengthOfTheQueueAddsAreRefused) {
+  ASSERT_TRUE(queue.open());
+  ASSERT_TRUE(queue.set_max_length(2));
+  EXPECT_EQ(queue.limits().value().max_length, 2);
+  const auto some = queue.add_bulk({{"1", {}}, {"2", {.delay = 1h}}, {"3", {}}}).value();
+  EXPECT_TRUE(some[0]);
+  EXPECT_TRUE(some[1]);
+  EXPECT_EQ(error_of(some[2]).code, ErrorCode::queue_full);
+  EXPECT_EQ(error_of(queue.add("4", {.deduplication = Deduplication::simple("D")})).code,
+            ErrorCode::queue_full);
+  EXPECT_EQ(counts().waiting + counts().delayed, 2);
+  {
+    Worker worker{queue, {}, [](Job<>&) {}};
+    EXPECT_TRUE(eventually([&] { return counts().completed == 1; }));
+    EXPECT_TRUE(queue.add("5")) << "what was worked has left its place";
+  }
+  ASSERT_TRUE(queue.clear_max_length());
+  EXPECT_EQ(queue.limits().value().max_length, std::nullopt);
+  EXPECT_TRUE(queue.add("6"));
+  EXPECT_EQ(error_of(queue.set_max_length(0)).code, ErrorCode::invalid_argument);
+}
+
 TEST_F(Add, BulkOfNothing) {
   EXPECT_TRUE(queue.add_bulk({}).value().empty());
   EXPECT_FALSE(redis({"EXISTS", key_of(Structure::meta)}).integer);

@@ -84,7 +84,7 @@ TEST_F(Replicated, AddThatAStoppedReplicaDoesNotConfirmIsToldAndStays) {
 TEST_F(Replicated, MoreReplicasThanThereAreConfirmNothing) {
   const auto replica = make_replica();
   ASSERT_TRUE(confirms(1));
-  const auto id = queue.add("x", confirmed(Durability::replicated(2, 100ms)));
+  const auto id = queue.add("x", confirmed(Durability::replicated(2, 1s)));
   EXPECT_EQ(error_of(id).code, ErrorCode::not_durable);
   EXPECT_NE(error_of(id).detail.find("of 2 replica(s) 1 had it"), std::string::npos)
       << error_of(id).detail;

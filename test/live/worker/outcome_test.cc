@@ -300,6 +300,26 @@ TEST_F(Outcomes, ProgressIsSeenByOthers) {
 }
 
 // A hash that somebody deleted by hand is no job: nothing runs, and the others do.
+TEST_F(Outcomes, B48_AJobThatExpiredIsNotRun) {
+  const auto stale = queue.add("stale", {.attempts = 5, .expires_in = 1ms}).value();
+  const auto fresh = queue.add("fresh", {.expires_in = 1h}).value();
+  const auto added_ms = info(stale).added_ms;
+  ASSERT_TRUE(eventually([&] {
+    const auto time = texts(redis({"TIME"}));
+    return std::stoll(time.at(0)) * 1'000 + std::stoll(time.at(1)) / 1'000 > added_ms + 10;
+  }));
+  std::vector<std::string> ran;
+  const auto stats = drain([&](Job<>& job) { ran.push_back(job.data()); });
+  EXPECT_EQ(ran, std::vector<std::string>{"fresh"});
+  EXPECT_EQ(stats.failed, 1U);
+  EXPECT_EQ(info(fresh).state, JobState::completed);
+  const auto expired = info(stale);
+  EXPECT_EQ(expired.state, JobState::failed);
+  EXPECT_EQ(expired.failed_reason.substr(0, 9), "expired: ") << expired.failed_reason;
+  EXPECT_EQ(expired.attempts_made, 0U);
+  EXPECT_EQ(expired.options.expires_in, 1ms);
+}
+
 TEST_F(Outcomes, JobDeletedByHand) {
   const auto ids = add_many(3);
   redis({"DEL", job_key(name, ids[1])});

@@ -100,6 +100,14 @@ TEST_F(Retention, DropsByAge) {
   }));
 }
 
+TEST_F(Retention, DropsByBytes) {
+  const auto good = add(std::vector<std::string>(10, std::string(1'000, 'd')));
+  drain(Keep{-1, 0s, 3'500}, Keep::all());
+  EXPECT_EQ(members(Structure::completed), part(good, 7, 3));
+  EXPECT_TRUE(gone(part(good, 0, 7)));
+  EXPECT_EQ(info(good[9]).state, JobState::completed);
+}
+
 TEST_F(Retention, DroppedCustomIdMayBeAddedAgain) {
   for (int time = 0; time < 3; ++time) {
     EXPECT_EQ(queue.add("good", {.id = "again"}).value(), "again") << "time " << time;

@@ -30,6 +30,11 @@ TEST(EncodeJob, RefusesEachBadOptionByName) {
   EXPECT_EQ(refused({.attempts = kMaxAttempts + 1}), "attempts");
   EXPECT_EQ(refused({.delay = milliseconds(-1)}), "delay");
   EXPECT_EQ(refused({.delay = kMaxDelay + milliseconds(1)}), "delay");
+  EXPECT_EQ(refused({.expires_in = milliseconds(1)}), "ok");
+  EXPECT_EQ(refused({.expires_in = kMaxDelay}), "ok");
+  EXPECT_EQ(refused({.expires_in = milliseconds(0)}), "expires_in");
+  EXPECT_EQ(refused({.expires_in = kMaxDelay + milliseconds(1)}), "expires_in");
+  EXPECT_EQ(refused({.delay = milliseconds(5), .expires_in = milliseconds(5)}), "expires_in");
   EXPECT_EQ(refused({.priority = kMaxPriority}), "ok");
   EXPECT_EQ(refused({.priority = kMaxPriority + 1}), "priority");
   EXPECT_EQ(refused({.priority = 1, .lifo = true}), "lifo");
@@ -153,11 +158,14 @@ TEST(EncodeJob, OptionsSurviveTheirJson) {
       in.tracestate = *rc::gen::container<std::string>(rc::gen::inRange(' ', '~'));
       in.tracestate.resize(std::min<std::size_t>(in.tracestate.size(), 512));
     }
+    if (*rc::gen::arbitrary<bool>())
+      in.expires_in = milliseconds(*rc::gen::inRange<std::int64_t>(1, kMaxDelay.count() + 1));
     const auto out = job::decode_opts(job::encode_job("", in, kLimit)->opts);
     RC_ASSERT(out.attempts == in.attempts);
     RC_ASSERT(out.backoff.kind == in.backoff.kind);
     RC_ASSERT(out.backoff.delay == in.backoff.delay);
     RC_ASSERT(out.backoff.jitter == in.backoff.jitter);
+    RC_ASSERT(out.expires_in == in.expires_in);
     RC_ASSERT(out.traceparent == in.traceparent);
     RC_ASSERT(out.tracestate == in.tracestate);
     RC_ASSERT(out.keep_completed.has_value() == in.keep_completed.has_value());

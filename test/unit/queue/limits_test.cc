@@ -26,6 +26,8 @@ TEST(LimitChecks, AcceptTheEndsOfEachRange) {
   EXPECT_EQ(refused_value(check_concurrency(1'000'000)), "");
   EXPECT_EQ(refused_value(check_rate({1, milliseconds(1), 0})), "");
   EXPECT_EQ(refused_value(check_rate({1'000'000, hours(24 * 30), 1'000'000})), "");
+  EXPECT_EQ(refused_value(check_length(1)), "");
+  EXPECT_EQ(refused_value(check_length(1'000'000'000)), "");
   EXPECT_EQ(refused_value(check_hold(milliseconds(1))), "");
   EXPECT_EQ(refused_value(check_hold(hours(24 * 30))), "");
 }
@@ -40,6 +42,9 @@ TEST(LimitChecks, RefuseWhatIsBeyondByName) {
   EXPECT_EQ(refused_value(check_rate({1, hours(24 * 30) + milliseconds(1)})),
             "duration 2592000001");
   EXPECT_EQ(refused_value(check_rate({5, milliseconds(5), 6})), "burst 6");
+  EXPECT_EQ(refused_value(check_length(0)), "max_length 0");
+  EXPECT_EQ(refused_value(check_length(-1)), "max_length -1");
+  EXPECT_EQ(refused_value(check_length(1'000'000'001)), "max_length 1000000001");
   EXPECT_EQ(refused_value(check_hold(milliseconds(0))), "duration 0");
   EXPECT_EQ(refused_value(check_hold(milliseconds::max())),
             "duration " + std::to_string(milliseconds::max().count()));

@@ -74,6 +74,19 @@ TEST(Settlement, B44_AJobIsPutOffUntilItsStartsAreSpent) {
       << "of failures the attempts decide";
 }
 
+TEST(Settlement, B48_AJobThatIsTakenAfterItExpiredFailsUnworked) {
+  const auto job = job_with({.attempts = 9, .expires_in = milliseconds(50)}, 2);
+  EXPECT_EQ(expire(job, WorkerOptions{}, job->job.added_ms + 50), std::nullopt);
+  const auto settlement = expire(job, WorkerOptions{}, job->job.added_ms + 51);
+  ASSERT_TRUE(settlement);
+  EXPECT_EQ(settlement->kind, Settlement::Kind::fail);
+  EXPECT_EQ(settlement->text, "expired: taken 51 ms after its add; expires_in is 50");
+  EXPECT_EQ(settlement->attempts_made, 2U);
+  EXPECT_EQ(settlement->attempts_started, 5U);
+  EXPECT_EQ(settlement->keep.count, WorkerOptions{}.keep_failed.count);
+  EXPECT_EQ(expire(job_with({}), WorkerOptions{}, 1'000'000), std::nullopt);
+}
+
 TEST(Settlement, HoldsOfDifferentLengthsTravelApart) {
   const auto limited = end(Outcome::rate_limited(milliseconds(50)));
   EXPECT_TRUE(limited.travels_with(end(Outcome::rate_limited(milliseconds(50)))));
