@@ -16,8 +16,8 @@
 -- EMITS   removed
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
 --         deduplication id; about twenty a batch.
---         O(length of crashed) for a waiting one
--- USES    fence line sizes dedup emit
+--         O(length of crashed) for one that has been through a crash
+-- USES    fence run line sizes dedup emit
 local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
@@ -39,6 +39,20 @@ redis.call('ZCARD', KEYS[15])
 redis.call('HLEN', KEYS[16])
 redis.call('HLEN', KEYS[17])
 
+-- Only a job that has been through a crash stands in `crashed`. One whose hash is gone is looked for near
+-- its ends.
+local function leave_crashed(id, is_there, run)
+  local first
+  if is_there then
+    first = crashes_of(run) ~= '0' and '1'
+  elseif redis.call('LPOS', KEYS[5], id, 'MAXLEN', '256') then
+    first = '1'
+  elseif redis.call('LPOS', KEYS[5], id, 'RANK', '-1', 'MAXLEN', '256') then
+    first = '-1'
+  end
+  return first and redis.call('LREM', KEYS[5], first, id) > 0
+end
+
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
 local statuses, seen, removed, kept = {}, {}, {}, {}
@@ -47,7 +61,7 @@ for i = 1, count do
   local id, k = ids[i], 18 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
-  local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid')
+  local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid', 'run')
   local there = not job.err and job[1]
   local added = there and string.match(job[1], '^(%d+):')
   local at = tonumber(completed[i] or failed[i] or added or '0')
@@ -74,7 +88,7 @@ for i = 1, count do
       from_failed[#from_failed + 1] = id
     elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
-    elseif redis.call('LREM', KEYS[5], '1', id) == 0 then
+    elseif not leave_crashed(id, there, job[3]) then
       local index = find_in_line(KEYS[3], id, ARGV[5 + 2 * i])
       if index then
         drop_from_line(KEYS[3], KEYS[11], index)

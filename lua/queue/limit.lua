@@ -1,7 +1,7 @@
 -- queue/limit: sets the limits that hold for all workers and producers of a queue, or ends them. An empty
 -- argument leaves its limit as it is, 0 ends it; `max`, `duration` and `burst` are one limit; `length` is
--- that of adds. What a window has counted stays when its `max` or `duration` changes. Whatever waits at a gate
--- is woken and looks anew.
+-- that of adds. What a window has counted stays when its `max` or `duration` changes. Whatever waits at a
+-- gate is woken and looks anew.
 -- KEYS    meta limiter marker
 -- ARGV    revision concurrency max duration burst length
 -- RETURNS 1 when that changed something, 0 when it was so already

@@ -81,6 +81,35 @@ TEST(INV1TotalFence, EveryScriptRefusesEveryForeignMetaAndChangesNothing) {
   }
 }
 
+// A deploy in stages: both releases work on one queue, until whoever needs the newer one says so.
+TEST(INV1TotalFence, P33_TwoReleasesShareAQueueUntilTheOlderIsRefusedByName) {
+  auto redis = shared_server().connect();
+  ScriptQueue q(redis, unique_queue("fence"));
+  const auto as = [&q](int revision) -> ScriptQueue& {
+    q.revision = revision;
+    return q;
+  };
+  constexpr int kOlder = scripts::kRevision;
+  constexpr int kNewer = scripts::kRevision + 1;
+  as(kNewer).open();
+  EXPECT_EQ(show(as(kOlder).open()), "0");
+  EXPECT_EQ(statuses(as(kOlder).add({{.id = "a"}, {.id = "b"}})), "ok ok");
+  EXPECT_EQ(statuses(as(kNewer).add({{.id = "c"}})), "ok");
+  const auto newer = as(kNewer).claim(2).runs;
+  const auto older = as(kOlder).claim(1).runs;
+  EXPECT_EQ(statuses(as(kOlder).retry({{.run = older.at(0)}})), "ok");
+  EXPECT_EQ(as(kNewer).claim(1).ids(), "c");
+  EXPECT_EQ(statuses(as(kNewer).finish({{.run = newer.at(0)}})), "ok");
+  redis({"HSET", q.keys.meta, "min_revision", std::to_string(kNewer)});
+  const auto before = dump_queue(redis, q.name());
+  EXPECT_EQ(statuses(as(kOlder).finish({{.run = newer.at(1)}})),
+            "EMQFENCE expected=revision " + std::to_string(kOlder) + " found=revision " +
+                std::to_string(kNewer));
+  EXPECT_EQ(difference(before, dump_queue(redis, q.name())), "");
+  EXPECT_EQ(statuses(as(kNewer).finish({{.run = newer.at(1)}})), "ok");
+  delete_queue(redis, q.name());
+}
+
 // The revision is compared with what the caller has, not with what the test was built with.
 TEST(INV1TotalFence, AnOlderReleaseIsRefusedByNameOnceTheQueueNeedsANewerOne) {
   auto redis = shared_server().connect();

@@ -13,6 +13,7 @@
 #include "job/record.h"
 #include "support/library_test.h"
 #include "support/runs.h"
+#include "support/wanted.h"
 
 namespace echomq::test {
 namespace {
@@ -92,6 +93,46 @@ class DurableOutage : public Outage {
  protected:
   DurableOutage() : Outage({.appendonly = true, .appendfsync = "always"}) {}
 };
+
+// What one node shows of moving a slot: it does not serve it for a while, again and again.
+class SlotOutage : public Outage {
+ protected:
+  SlotOutage() : Outage({.cluster = true}) {}
+  // How often the server has said that it does not serve a slot.
+  std::int64_t refusals() {
+    const auto stats = redis({"INFO", "errorstats"}).text;
+    const std::string word = "errorstat_CLUSTERDOWN:count=";
+    const auto at = stats.find(word);
+    return at == std::string::npos ? 0 : std::stoll(stats.substr(at + word.size()));
+  }
+};
+
+TEST_F(SlotOutage, P24_ASlotThatIsNotServedLosesAndTearsNothing) {
+  if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
+  ASSERT_TRUE(queue.open());
+  const auto slot = std::to_string(redis({"CLUSTER", "KEYSLOT", key_of(Structure::meta)}).integer);
+  Runs runs;
+  Worker worker{queue, busy(), [&](Job<>& job) { runs.note(job.id()); }};
+  Producer producer(client, name);
+  for (int time = 0; time < 20; ++time) {
+    const auto before = refusals();
+    ASSERT_EQ(redis({"CLUSTER", "DELSLOTS", slot}).text, "OK");
+    EXPECT_TRUE(eventually([&] { return refusals() > before; }));
+    ASSERT_EQ(redis({"CLUSTER", "ADDSLOTS", slot}).text, "OK");
+    const auto added = producer.count();
+    const auto ran = runs.size();
+    ASSERT_TRUE(eventually([&] { return producer.count() > added && runs.size() > ran; }))
+        << "both go on by themselves; time " << time << "\n"
+        << log.text();
+  }
+  producer.stop();
+  EXPECT_EQ(producer.problems(), std::vector<std::string>{});
+  EXPECT_TRUE(eventually([&] {
+    const auto now = counts();
+    return now.waiting + now.active + now.delayed == 0;
+  }));
+  expect_once_each(producer.acknowledged(), runs);
+}
 
 // An acknowledged add is on disk.
 TEST_F(DurableOutage, INV7_ServerKilledAndEveryAcknowledgedAddSurvives) {

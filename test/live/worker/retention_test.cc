@@ -15,8 +15,9 @@ using namespace std::chrono_literals;
 
 class Retention : public LibraryTest {
  protected:
-  void drain(const Keep& completed, const Keep& failed) {
+  void drain(const Keep& completed, const Keep& failed, unsigned concurrency = 1) {
     WorkerOptions how;
+    how.concurrency = concurrency;
     how.keep_completed = completed;
     how.keep_failed = failed;
     how.stop_when_empty = true;
@@ -106,6 +107,31 @@ TEST_F(Retention, DropsByBytes) {
   EXPECT_EQ(members(Structure::completed), part(good, 7, 3));
   EXPECT_TRUE(gone(part(good, 0, 7)));
   EXPECT_EQ(info(good[9]).state, JobState::completed);
+}
+
+// Everything that a queue keeps is bounded by default; the bounds are lower here, to be reached at
+// once. What is printed is the slope.
+TEST_F(Retention, P12_MemoryIsFlatHoweverManyJobsEnd) {
+  ASSERT_TRUE(queue.open());
+  ASSERT_TRUE(queue.set_event_cap({.entries = 100, .exact = true}));
+  const auto memory_after = [&](std::size_t jobs) {
+    add(std::vector<std::string>(jobs, std::string(200, 'd')));
+    drain(Keep{100, 0s}, Keep{100, 0s}, 50);
+    EXPECT_TRUE(eventually([&] {
+      return redis({"SCARD", key_of(Structure::trash)}).integer == 0;
+    }));
+    std::int64_t bytes = 0;
+    for (const auto& key : keys_of(redis, name))
+      bytes += redis({"MEMORY", "USAGE", key, "SAMPLES", "0"}).integer;
+    return bytes;
+  };
+  const auto first = memory_after(2'000);
+  const auto second = memory_after(20'000);
+  RecordProperty("bytes_after_2000", std::to_string(first));
+  RecordProperty("bytes_after_22000", std::to_string(second));
+  EXPECT_EQ(counts().completed, 100);
+  // Entries of the stream are as large as the batches that they tell of.
+  EXPECT_LT(second - first, 200'000) << "ten bytes for each job that is gone";
 }
 
 TEST_F(Retention, DroppedCustomIdMayBeAddedAgain) {

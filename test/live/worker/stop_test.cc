@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -42,6 +44,44 @@ TEST_F(Stop, HandlerSeesTheStopToken) {
   EXPECT_TRUE(worker.stop(10s));
   EXPECT_EQ(info(id).result, "ended in order");
   EXPECT_EQ(worker.stats().completed, 1U);
+}
+
+TEST_F(Stop, P25_RollingRestartOfTenWorkersRunsNoJobTwice) {
+  std::mutex mutex;
+  std::map<std::string, int> runs;
+  const auto handle = [&](Job<>& job) {
+    {
+      const std::lock_guard lock(mutex);
+      ++runs[job.id()];
+    }
+    std::this_thread::sleep_for(1ms);  // the work
+  };
+  WorkerOptions how;
+  how.concurrency = 4;
+  how.keep_completed = Keep::all();
+  auto ids = add_many(500);
+  // Each as if of a process of its own.
+  std::vector<Client> clients;
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int i = 0; i < 10; ++i) {
+    clients.push_back(connect(server.url(), options()).value());
+    Queue<> own{clients.back(), name};
+    workers.push_back(std::make_unique<Worker>(own, how, handle));
+  }
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      const auto more = add_many(100);
+      ids.insert(ids.end(), more.begin(), more.end());
+      EXPECT_TRUE(workers[i]->stop(10s));
+      EXPECT_EQ(workers[i]->stats().recovered, 0U);
+      Queue<> own{clients[i], name};
+      workers[i] = std::make_unique<Worker>(own, how, handle);
+    }
+  EXPECT_TRUE(
+      eventually([&] { return counts().completed == static_cast<std::int64_t>(ids.size()); }));
+  workers.clear();
+  EXPECT_EQ(runs.size(), ids.size());
+  for (const auto& [id, times] : runs) EXPECT_EQ(times, 1) << id;
 }
 
 TEST_F(Stop, HandlerThatIgnoresItIsNamed) {

@@ -92,6 +92,27 @@ TEST_F(Wake, B18_PlainJobStartsAtOnceWhileAWorkerKeepsTheTimeOfADelayedOne) {
   EXPECT_EQ(counts().delayed, 1);
 }
 
+// A delay is kept by the queue, not by a worker that holds the job meanwhile.
+TEST_F(Wake, P3_ADelayLongerThanTheLeaseRunsOnce) {
+  ASSERT_TRUE(queue.open());
+  Runs runs;
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int i = 0; i < 5; ++i) {
+    auto how = patient();
+    how.lease = 2s;
+    workers.push_back(
+        std::make_unique<Worker>(queue, how, [&](Job<>& job) { runs.note(job.id()); }));
+  }
+  const auto id = queue.add("x", {.delay = 6s}).value();
+  EXPECT_FALSE(eventually([&] { return counts().active > 0 && runs.size() == 0; }, 5s))
+      << "a worker held it before its time";
+  ASSERT_TRUE(eventually([&] { return info(id).state == JobState::completed; }));
+  for (auto& worker : workers) EXPECT_TRUE(worker->stop(10s));
+  EXPECT_EQ(runs.all(), std::vector<std::string>{id});
+  EXPECT_EQ(info(id).attempts_started, 1U);
+  EXPECT_EQ(info(id).crashes, 0U);
+}
+
 TEST_F(Wake, EarlierDelayedJobOverridesTheTimerOfALaterOne) {
   auto own = named(name);
   Queue<> q{own, name};

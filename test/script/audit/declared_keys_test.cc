@@ -32,7 +32,7 @@ class DeclaredKeys : public testing::Test {
 };
 
 // Every script, on each of its ways.
-TEST_F(DeclaredKeys, INV2_EveryKeyTouchedInAScriptWasDeclared) {
+TEST_F(DeclaredKeys, INV2_P22_EveryKeyTouchedInAScriptWasDeclared) {
   for (const auto& exercise : exercises()) {
     ScriptQueue q(redis, unique_queue("audit"));
     Scene scene(q);
