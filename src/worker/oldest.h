@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Oldest: the ids that retention takes next from a finished set, as the last answer of job/finish
-// named them. A caller that declares their keys with its next ends lets the script delete them at
-// once, and spares it the way through trash. Where other processes end jobs of the queue too, what
-// was seen is mostly gone by then: then it asks for no more for a while. Pure.
+// Oldest: the ids that retention takes next from a finished set, as answers of job/finish named
+// them. A caller that declares their keys with its ends lets the script delete them at once, and
+// spares it the way through trash. Where other processes end jobs of the queue too, what was seen
+// is mostly gone by then: then it asks for no more for a while. Pure.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,34 +16,54 @@ namespace echomq::inline v2 {
 
 class Oldest {
  public:
+  // A call may declare `most` of them.
   explicit Oldest(std::size_t most) : most_(most) {}
 
-  // Those that a call that ends so many jobs may declare, in order. Each is given out once.
+  // Those that a call that ends so many jobs may declare, in order. Each is given out once: a call
+  // that is sent after another one finds what that one leaves.
   [[nodiscard]] std::vector<std::string> take(std::size_t jobs) {
-    auto ids = std::exchange(ids_, {});
-    ids.resize(std::min({ids.size(), jobs, most_}));
+    const auto count = std::min({known_.size(), jobs, most_});
+    std::vector<std::string> ids;
+    ids.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      ids.push_back(std::move(known_.front()));
+      known_.pop_front();
+    }
+    given_ += count;
     return ids;
   }
-  // How many such a call should ask for.
-  [[nodiscard]] std::size_t peek(std::size_t jobs) {
-    if (calls_left_out_ == 0) return std::min(jobs, most_);
-    --calls_left_out_;
-    return 0;
-  }
-  // Of the ids that a call declared so many were deleted; these are the oldest now.
-  void seen(std::size_t declared, std::size_t deleted, std::vector<std::string> ids) {
-    ids_ = std::move(ids);
-    if (deleted < declared) {
-      ids_.clear();
-      calls_left_out_ = kLeftOut;
+  // How many a call should ask for, after take(): many at a time and not by each call.
+  [[nodiscard]] std::size_t peek() {
+    if (calls_left_out_ != 0) {
+      --calls_left_out_;
+      return 0;
     }
+    return known_.size() < most_ ? given_ + 2 * most_ : 0;
   }
+  // A call was answered: of the ids that it declared so many were deleted; these are the oldest
+  // now, if it asked. What calls behind it have declared is still among them.
+  void seen(std::size_t declared, std::size_t deleted, std::vector<std::string> ids) {
+    given_ -= std::min(given_, declared);
+    if (deleted < declared) return forget(kLeftOut);
+    if (ids.size() <= given_ + known_.size()) return;
+    known_.assign(std::make_move_iterator(ids.begin() + static_cast<std::ptrdiff_t>(given_)),
+                  std::make_move_iterator(ids.end()));
+  }
+  // A call was not answered: nobody knows what it deleted.
+  void lost() { forget(0); }
 
  private:
   static constexpr unsigned kLeftOut = 64;
 
+  void forget(unsigned calls) {
+    known_.clear();
+    given_ = 0;
+    calls_left_out_ = std::max(calls_left_out_, calls);
+  }
+
   std::size_t most_;
-  std::vector<std::string> ids_;
+  std::deque<std::string> known_;
+  std::size_t given_ = 0;  // declared by calls that are on their way
   unsigned calls_left_out_ = 0;
 };
 

@@ -203,7 +203,7 @@ void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
   std::size_t peek = 0;
   if (finish && batch->front().keep.count > 0) {
     oldest = oldest_of(kind).take(batch->size());
-    peek = oldest_of(kind).peek(batch->size());
+    peek = oldest_of(kind).peek();
   }
   if (finish) hold_ids(*batch);
   auto call = kind == Kind::retry     ? retry_call(*batch)
@@ -226,6 +226,7 @@ void Settler::finished(Kind kind, std::size_t declared, const wire::Reply& reply
 void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
                        std::size_t declared, Result<wire::Reply> reply) {
   if (!reply) {
+    if (batch->front().ends_job()) oldest_of(batch->front().kind).lost();
     const auto code = reply.error().code;
     if (is_weather(code) && is_patient(since)) {
       if (code != ErrorCode::loading) return send(batch, since);

@@ -69,8 +69,8 @@ class Settler : public std::enable_shared_from_this<Settler> {
   Settled settled_;
   std::deque<Settlement> backlog_;
   std::vector<Settlement::Kind> in_flight_;
-  Oldest oldest_completed_{kEvictedPerCall};
-  Oldest oldest_failed_{kEvictedPerCall};
+  Oldest oldest_completed_{kMaxBatchJobs};
+  Oldest oldest_failed_{kMaxBatchJobs};
 };
 
 }  // namespace echomq::inline v2
