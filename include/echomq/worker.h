@@ -18,8 +18,8 @@
 // which kills its process is found out, and ends in `failed` after `max_crashes`, while its
 // neighbours complete.
 //
-// Thread-safety: every member may be called from any thread, not from inside the worker's own
-// handlers.
+// Thread-safety: every member may be called from any thread, but from inside the worker's own
+// handlers only those that say so.
 #pragma once
 
 #include <chrono>
@@ -53,7 +53,7 @@ using RawHandler = std::function<Outcome(RawJob&)>;
 using Middleware = std::function<Outcome(RawJob&, const RawHandler& next)>;
 
 struct WorkerOptions {
-  unsigned concurrency = 1;  // handlers at the same time, 1..10,000
+  unsigned concurrency = 1;  // handlers at the same time, 1..10,000; see Worker::set_concurrency
   // A job whose worker is silent for this long is given to another. At least 2 s; extended every
   // third of it. Give all workers of a queue the same: recovery waits a third of it before it acts.
   std::chrono::milliseconds lease{30'000};
@@ -107,6 +107,8 @@ class ECHOMQ_API RawWorker {
   void pause();
   void resume();
   [[nodiscard]] bool paused() const;
+  Result<void> set_concurrency(unsigned concurrency);
+  [[nodiscard]] unsigned concurrency() const;
   [[nodiscard]] Result<void> status() const;
   [[nodiscard]] WorkerStats stats() const;
 
@@ -249,6 +251,15 @@ class Worker {
   void pause() { raw_.pause(); }
   void resume() { raw_.resume(); }
   [[nodiscard]] bool paused() const { return raw_.paused(); }
+
+  // So many handlers at the same time from now on, 1..10,000; does not wait. More begin at once. Of
+  // fewer, handlers that run go on, and none begins until so many have ended that there is room;
+  // what was claimed for them and has not begun goes back to its place and spends no attempt.
+  // Threads are made and ended as they are needed. Handlers may call it too.
+  // Errors: invalid_argument (out of range; nothing was changed).
+  Result<void> set_concurrency(unsigned concurrency) { return raw_.set_concurrency(concurrency); }
+  // As it was set last.
+  [[nodiscard]] unsigned concurrency() const { return raw_.concurrency(); }
 
   // Why the worker stopped by itself; ok while it works or when it stopped cleanly.
   [[nodiscard]] Result<void> status() const { return raw_.status(); }

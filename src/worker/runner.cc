@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "worker/runner.h"
 
+#include <algorithm>
+
 namespace echomq::inline v2 {
 
 Runner::Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency,
@@ -11,6 +13,10 @@ Runner::Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned co
       pool_(concurrency) {}
 
 void Runner::run(const std::vector<std::shared_ptr<RunningJob>>& jobs) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.insert(jobs.begin(), jobs.end());
+  }
   std::vector<Task> tasks;
   tasks.reserve(jobs.size());
   for (const auto& job : jobs)
@@ -21,24 +27,23 @@ void Runner::run(const std::vector<std::shared_ptr<RunningJob>>& jobs) {
 
 // On the pool's thread.
 void Runner::run_one(std::shared_ptr<RunningJob> job) {
-  if (!begin(*job)) return;
+  if (!begin(job)) return;
   job->started_ms = queue_->client()->now_ms();
   RawJob raw{job};
   auto outcome = handler_(raw);
   end(std::move(job), std::move(outcome));
 }
 
-bool Runner::begin(RunningJob& job) {
+bool Runner::begin(const std::shared_ptr<RunningJob>& job) {
   const std::lock_guard lock(mutex_);
-  if (stopped_) return false;
-  job.begun = true;
-  running_.push_back(&job);
+  if (stopped_ || !jobs_.contains(job)) return false;
+  job->begun = true;
   return true;
 }
 
 void Runner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
   const std::lock_guard lock(mutex_);
-  std::erase(running_, job.get());
+  jobs_.erase(job);
   untold_.emplace_back(std::move(job), std::move(outcome));
   if (std::exchange(telling_, true)) return;
   queue_->client()->loop().post([self = shared_from_this()] { self->tell_ended(); });
@@ -59,15 +64,21 @@ void Runner::stop() {
   stopped_ = true;
 }
 
-bool Runner::begun(const RunningJob& job) const {
+bool Runner::withdraw(const std::shared_ptr<RunningJob>& job) {
   const std::lock_guard lock(mutex_);
-  return job.begun;
+  if (job->begun) return false;
+  jobs_.erase(job);
+  return true;
 }
 
 std::string Runner::running_ids() const {
   const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<RunningJob>> begun;
+  for (const auto& job : jobs_)
+    if (job->begun) begun.push_back(job);
+  std::sort(begun.begin(), begun.end(), claimed_before);
   std::string ids;
-  for (const auto* job : running_) ids += (ids.empty() ? "" : " ") + job->job.id;
+  for (const auto& job : begun) ids += (ids.empty() ? "" : " ") + job->job.id;
   return ids;
 }
 

@@ -2,7 +2,7 @@
 // Runner: runs a worker's handler on the threads of a pool. Runs that end together are told to the
 // loop together, because each call of the loop has its price and their ends can travel together.
 //
-// Thread-safety: run(), stop() and begun() on the loop only; the others from any thread but the
+// Thread-safety: on the loop only, but running_ids(), join() and abandon(): from any thread but the
 // pool's own.
 #pragma once
 
@@ -30,7 +30,10 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void run(const std::vector<std::shared_ptr<RunningJob>>& jobs);
   // No thread begins a job any more. Those that none has begun are not told as ended.
   void stop();
-  [[nodiscard]] bool begun(const RunningJob& job) const;
+  // Takes a job back, if no thread has begun it: none will, and it is not told as ended.
+  bool withdraw(const std::shared_ptr<RunningJob>& job);
+  // How many handlers may run at the same time.
+  void set_concurrency(unsigned concurrency) { pool_.set_most(concurrency); }
   // Ids of the handlers that are running now, separated by blanks.
   [[nodiscard]] std::string running_ids() const;
   // Ends the threads, which hold on to this runner: before the last handle goes.
@@ -40,7 +43,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
 
  private:
   void run_one(std::shared_ptr<RunningJob> job);
-  bool begin(RunningJob& job);
+  bool begin(const std::shared_ptr<RunningJob>& job);
   void end(std::shared_ptr<RunningJob> job, Outcome outcome);
   void tell_ended();
 
@@ -50,7 +53,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
 
   mutable std::mutex mutex_;  // guards what follows, and RunningJob::begun
   bool stopped_ = false;
-  std::vector<const RunningJob*> running_;
+  RunningJobs jobs_;  // from run() until withdraw(), or the end of the run
   Ended untold_;
   bool telling_ = false;  // a call of the loop is on its way
 

@@ -65,6 +65,12 @@ class RunningJob {
   std::optional<std::string> progress_;
 };
 
+// In the order of their claims.
+inline bool claimed_before(const std::shared_ptr<RunningJob>& a,
+                           const std::shared_ptr<RunningJob>& b) {
+  return a->order < b->order;
+}
+
 // By identity, not by id: a run that lost its lease may still work beside the next run of its job.
 using RunningJobs = std::unordered_set<std::shared_ptr<RunningJob>>;
 

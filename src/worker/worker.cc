@@ -63,6 +63,14 @@ bool RawWorker::wait(milliseconds timeout) { return core_->report().wait_stopped
 void RawWorker::pause() { core_->pause(true); }
 void RawWorker::resume() { core_->pause(false); }
 bool RawWorker::paused() const { return core_->paused(); }
+
+Result<void> RawWorker::set_concurrency(unsigned concurrency) {
+  if (auto bad = check_worker_concurrency(concurrency)) return *bad;
+  core_->set_concurrency(concurrency);
+  return {};
+}
+
+unsigned RawWorker::concurrency() const { return core_->concurrency(); }
 Result<void> RawWorker::status() const { return core_->report().status(); }
 WorkerStats RawWorker::stats() const { return core_->report().stats(); }
 

@@ -88,7 +88,8 @@ void WorkerCore::fail(const Error& why) {
 // Lets every part do what it can do now.
 void WorkerCore::step() {
   if (!began_) return;
-  if (stopping_) give_back_unstarted();
+  if (stopping_) give_back_unstarted(running_.size());
+  if (lowered_) give_back_surplus();
   settler_->pump();
   intake_->step();
   check_stopped();
@@ -96,8 +97,29 @@ void WorkerCore::step() {
 
 // --- jobs
 
+// Some may be too many: the concurrency was lowered while their claim was on its way. They go back
+// with those that are unfit, the job that was claimed last first.
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
-  for (const auto& job : fit) {
+  const auto concurrency = concurrency_.load();
+  const auto room = running_.size() < concurrency ? concurrency - running_.size() : 0;
+  const auto fitting = fit.begin() + static_cast<std::ptrdiff_t>(std::min(room, fit.size()));
+  run({fit.begin(), fitting});
+  auto back = unfit;
+  back.insert(back.end(), fitting, fit.end());
+  std::sort(back.rbegin(), back.rend(), claimed_before);
+  for (const auto& job : back) {
+    if (stopping_) {  // goes back with all others that have not begun, in their order
+      running_.insert(job);
+      continue;
+    }
+    settler_->push(give_back(job, /*started=*/false));
+    intake_->ended(job);
+  }
+  step();
+}
+
+void WorkerCore::run(const Claimer::Jobs& jobs) {
+  for (const auto& job : jobs) {
     job->on_log = [queue = queue_, id = job->job.id, token = job->token()](
                       const std::string& line) { return append_log(*queue, id, token, line); };
     const auto& rule = job->job.options.deduplication;
@@ -106,17 +128,8 @@ void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
       return release_owned(*queue, de, id);
     };
   }
-  running_.insert(fit.begin(), fit.end());
-  runner_->run(fit);
-  for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
-    if (stopping_) {  // goes back with all others that have not begun, in their order
-      running_.insert(*job);
-      continue;
-    }
-    intake_->slot_freed();
-    settler_->push(give_back(*job, /*started=*/false));
-  }
-  step();
+  running_.insert(jobs.begin(), jobs.end());
+  runner_->run(jobs);
 }
 
 void WorkerCore::ended(const Runner::Ended& runs) {
@@ -217,6 +230,27 @@ void WorkerCore::pause(bool pause) {
   });
 }
 
+void WorkerCore::set_concurrency(unsigned concurrency) {
+  concurrency_ = concurrency;
+  queue_->client()->loop().post([self = shared_from_this()] { self->concurrency_changed(); });
+}
+
+void WorkerCore::concurrency_changed() {
+  const auto concurrency = concurrency_.load();
+  runner_->set_concurrency(concurrency);
+  intake_->set_concurrency(concurrency);
+  lowered_ = running_.size() > concurrency;
+  step();
+}
+
+// What may not begin now must not wait here: other workers may be free.
+void WorkerCore::give_back_surplus() {
+  if (intake_->claiming()) return;
+  lowered_ = false;
+  const auto concurrency = concurrency_.load();
+  if (running_.size() > concurrency) give_back_unstarted(running_.size() - concurrency);
+}
+
 void WorkerCore::drained() {
   if (releaser_->idle()) {
     if (settler_->idle()) stop_now();
@@ -245,19 +279,20 @@ void WorkerCore::stop_now() {
     check_stopped();
 }
 
-// What was claimed and not begun goes back to the front of the line. Each release goes in front of
-// those before it, so the job that was claimed last goes first; and the claims that are still on
-// their way, whose jobs stood behind all of these, go before.
-void WorkerCore::give_back_unstarted() {
+// At most so many of what was claimed and not begun go back to the front of the line. Each release
+// goes in front of those before it, so the job that was claimed last goes first; and the claims
+// that are still on their way, whose jobs stood behind all of these, go before.
+void WorkerCore::give_back_unstarted(std::size_t most) {
   if (intake_->claiming()) return;
-  Claimer::Jobs unstarted;
-  for (const auto& job : running_)
-    if (!runner_->begun(*job)) unstarted.push_back(job);
-  std::sort(unstarted.begin(), unstarted.end(),
-            [](const auto& a, const auto& b) { return a->order > b->order; });
-  // What the end of one sets off may come back here and have ended the rest already.
-  for (const auto& job : unstarted)
-    if (running_.contains(job)) end_attempt(job, std::nullopt);
+  Claimer::Jobs claimed{running_.begin(), running_.end()};
+  std::sort(claimed.rbegin(), claimed.rend(), claimed_before);
+  for (const auto& job : claimed) {
+    if (most == 0) return;
+    // What the end of one sets off may come back here and have ended the rest already.
+    if (!running_.contains(job) || !runner_->withdraw(job)) continue;
+    end_attempt(job, std::nullopt);
+    --most;
+  }
 }
 
 void WorkerCore::check_stopped() {

@@ -35,7 +35,9 @@ namespace echomq::inline v2 {
 class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
  public:
   WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options)
-      : queue_(std::move(queue)), options_(std::move(options)) {}
+      : queue_(std::move(queue)),
+        options_(std::move(options)),
+        concurrency_(options_.concurrency) {}
 
   // Once, before anyone else knows this core. `settled`, if any, is told on the loop how each run
   // ended and what the server answered.
@@ -45,6 +47,9 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   // Takes no more jobs, or goes on.
   void pause(bool pause);
   [[nodiscard]] bool paused() const { return paused_; }
+  // Of handlers, from now on; it must be in its range.
+  void set_concurrency(unsigned concurrency);
+  [[nodiscard]] unsigned concurrency() const { return concurrency_; }
   // Ends the threads of the handlers: before the last handle goes.
   void join() { runner_->join(); }
   // The process is to end in spite of handlers that do not. From then on nobody waits for them, and
@@ -65,6 +70,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void fail(const Error& why);
   void step();
   void loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit);
+  void run(const Claimer::Jobs& jobs);
+  void concurrency_changed();
   void ended(const Runner::Ended& runs);
   void end_attempt(const std::shared_ptr<RunningJob>& job, const std::optional<Outcome>& outcome);
   void settled(const Settlement& settlement, const std::string& status);
@@ -78,7 +85,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void drained();
   void released();
   void stop_now();
-  void give_back_unstarted();
+  void give_back_unstarted(std::size_t most);
+  void give_back_surplus();
   void check_stopped();
 
   std::shared_ptr<QueueCore> queue_;
@@ -102,9 +110,11 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   RunningJobs running_;
   unsigned ticks_ = 0;  // since the last sweep of trash
   bool step_posted_ = false;
+  bool lowered_ = false;  // the concurrency: some of what runs may not have begun
   bool began_ = false;
   bool stopping_ = false;
 
+  std::atomic<unsigned> concurrency_;
   std::atomic<bool> paused_{false};
   std::atomic<bool> given_up_{false};
   std::shared_ptr<WorkerCore> kept_;  // itself, once abandoned

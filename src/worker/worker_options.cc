@@ -11,9 +11,13 @@ namespace echomq::inline v2 {
 
 using std::chrono::milliseconds;
 
+std::optional<Error> check_worker_concurrency(unsigned concurrency) {
+  if (concurrency >= 1 && concurrency <= 10'000) return std::nullopt;
+  return bad_option("concurrency", std::to_string(concurrency), "1 to 10,000");
+}
+
 std::optional<Error> check(const WorkerOptions& options) {
-  if (options.concurrency < 1 || options.concurrency > 10'000)
-    return bad_option("concurrency", std::to_string(options.concurrency), "1 to 10,000");
+  if (auto bad = check_worker_concurrency(options.concurrency)) return bad;
   if (options.lease < milliseconds(2'000) || options.lease > std::chrono::hours(24))
     return bad_option("lease", std::to_string(options.lease.count()),
                       "2,000 milliseconds to a day");
