@@ -23,11 +23,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -109,6 +111,8 @@ class ECHOMQ_API RawWorker {
   [[nodiscard]] bool paused() const;
   Result<void> set_concurrency(unsigned concurrency);
   [[nodiscard]] unsigned concurrency() const;
+  bool cancel(std::string_view id, const std::string& reason);
+  std::size_t cancel_all(const std::string& reason);
   [[nodiscard]] Result<void> status() const;
   [[nodiscard]] WorkerStats stats() const;
 
@@ -260,6 +264,17 @@ class Worker {
   Result<void> set_concurrency(unsigned concurrency) { return raw_.set_concurrency(concurrency); }
   // As it was set last.
   [[nodiscard]] unsigned concurrency() const { return raw_.concurrency(); }
+
+  // Asks the run of one job to stop: its stop_token says so and its stop_reason why, `cancelled`
+  // with this text. Answers whether the job runs in this worker; one that runs elsewhere is not
+  // touched. One that was claimed and has not begun begins, and finds itself asked. It is for the
+  // handler to stop, and what it answers is how the attempt ends: Outcome::unrecoverable, say, to
+  // end the job, or a throw to have it tried again. Does not wait. Handlers may call it too.
+  bool cancel(std::string_view id, const std::string& reason = {}) {
+    return raw_.cancel(id, reason);
+  }
+  // The same for all that this worker runs now; answers how many they are.
+  std::size_t cancel_all(const std::string& reason = {}) { return raw_.cancel_all(reason); }
 
   // Why the worker stopped by itself; ok while it works or when it stopped cleanly.
   [[nodiscard]] Result<void> status() const { return raw_.status(); }

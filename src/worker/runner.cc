@@ -71,6 +71,33 @@ bool Runner::withdraw(const std::shared_ptr<RunningJob>& job) {
   return true;
 }
 
+// Without those that lost their lease: another run of the job may be here beside them.
+std::size_t Runner::cancel(std::string_view id, const std::string& reason) {
+  std::vector<std::shared_ptr<RunningJob>> jobs;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_)
+      if (job->job.id == id && !job->lease_lost()) jobs.push_back(job);
+  }
+  return cancel(jobs, reason);
+}
+
+std::size_t Runner::cancel_all(const std::string& reason) {
+  std::vector<std::shared_ptr<RunningJob>> jobs;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_)
+      if (!job->lease_lost()) jobs.push_back(job);
+  }
+  return cancel(jobs, reason);
+}
+
+std::size_t Runner::cancel(const std::vector<std::shared_ptr<RunningJob>>& jobs,
+                           const std::string& reason) {
+  for (const auto& job : jobs) job->ask_to_stop(StopReason::Kind::cancelled, reason);
+  return jobs.size();
+}
+
 std::string Runner::running_ids() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<RunningJob>> begun;

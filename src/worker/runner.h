@@ -2,14 +2,16 @@
 // Runner: runs a worker's handler on the threads of a pool. Runs that end together are told to the
 // loop together, because each call of the loop has its price and their ends can travel together.
 //
-// Thread-safety: on the loop only, but running_ids(), join() and abandon(): from any thread but the
-// pool's own.
+// Thread-safety: on the loop only, but cancel() from any thread, and running_ids(), join() and
+// abandon() from any thread but the pool's own.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,10 @@ class Runner : public std::enable_shared_from_this<Runner> {
   bool withdraw(const std::shared_ptr<RunningJob>& job);
   // How many handlers may run at the same time.
   void set_concurrency(unsigned concurrency) { pool_.set_most(concurrency); }
+  // Asks those runs to stop that have not ended; answers how many they are. One that has not begun
+  // begins all the same, and finds itself asked.
+  std::size_t cancel(std::string_view id, const std::string& reason);
+  std::size_t cancel_all(const std::string& reason);
   // Ids of the handlers that are running now, separated by blanks.
   [[nodiscard]] std::string running_ids() const;
   // Ends the threads, which hold on to this runner: before the last handle goes.
@@ -46,6 +52,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   bool begin(const std::shared_ptr<RunningJob>& job);
   void end(std::shared_ptr<RunningJob> job, Outcome outcome);
   void tell_ended();
+  static std::size_t cancel(const std::vector<std::shared_ptr<RunningJob>>& jobs,
+                            const std::string& reason);
 
   std::shared_ptr<QueueCore> queue_;
   RawHandler handler_;

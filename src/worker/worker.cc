@@ -71,6 +71,10 @@ Result<void> RawWorker::set_concurrency(unsigned concurrency) {
 }
 
 unsigned RawWorker::concurrency() const { return core_->concurrency(); }
+bool RawWorker::cancel(std::string_view id, const std::string& reason) {
+  return core_->cancel(id, reason) > 0;
+}
+std::size_t RawWorker::cancel_all(const std::string& reason) { return core_->cancel_all(reason); }
 Result<void> RawWorker::status() const { return core_->report().status(); }
 WorkerStats RawWorker::stats() const { return core_->report().stats(); }
 

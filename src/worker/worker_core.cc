@@ -184,8 +184,7 @@ void WorkerCore::tick() {
 
 void WorkerCore::lease_lost(const std::shared_ptr<RunningJob>& job) {
   if (!running_.contains(job)) return;
-  job->lease_lost = true;
-  job->stop.request_stop();
+  job->ask_to_stop(StopReason::Kind::lease_lost);
   log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
                              "\" lost its lease; its result will be refused");
 }
@@ -269,7 +268,7 @@ void WorkerCore::stop_now() {
   if (!stopping_) {
     stopping_ = true;
     runner_->stop();
-    for (const auto& job : running_) job->stop.request_stop();
+    for (const auto& job : running_) job->ask_to_stop(StopReason::Kind::shutdown);
     intake_->stop();
     settler_->stop();
   }

@@ -58,6 +58,11 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   [[nodiscard]] bool given_up() const { return given_up_; }
   void abandon();
   [[nodiscard]] const WorkerReport& report() const { return report_; }
+  // From any thread, also a handler's.
+  std::size_t cancel(std::string_view id, const std::string& reason) {
+    return runner_->cancel(id, reason);
+  }
+  std::size_t cancel_all(const std::string& reason) { return runner_->cancel_all(reason); }
   // Ids of the handlers that are running now, separated by blanks.
   [[nodiscard]] std::string running_ids() const { return runner_->running_ids(); }
   void log(LogLevel level, const std::string& text) const { queue_->client()->log(level, text); }
