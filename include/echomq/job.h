@@ -65,7 +65,7 @@ struct StopReason {
   // Of several the last of this order counts.
   enum class Kind {
     none,       // it was not asked to
-    shutdown,   // the worker stops
+    shutdown,   // the worker stops, or the consumer is gone
     cancelled,  // Worker::cancel, cancel_all
     lease_lost  // another run owns the job, or it has ended: this one's result will be refused
   };
@@ -75,8 +75,9 @@ struct StopReason {
 
 class RunningJob;
 
-// The job that a handler works on; valid inside the handler only.
-// Thread-safety: the members may be called from any thread while the handler runs.
+// The job that a handler works on, valid inside the handler only, or that a consumer holds
+// (echomq/consumer.h).
+// Thread-safety: the members may be called from any thread while it is worked.
 class ECHOMQ_API RawJob {
  public:
   explicit RawJob(std::shared_ptr<RunningJob> running);

@@ -91,6 +91,7 @@ struct WorkerStats {
   std::uint64_t unknown = 0;    // results sent whose answer never came
 };
 
+class PoolRunner;
 class WorkerCore;
 
 // The worker without types; Worker is the one to use. Here neither the handler nor the middleware
@@ -118,6 +119,7 @@ class ECHOMQ_API RawWorker {
 
  private:
   std::shared_ptr<WorkerCore> core_;
+  std::shared_ptr<PoolRunner> runner_;
 };
 
 namespace detail {
@@ -148,14 +150,16 @@ Outcome to_outcome(R&& returned) {
   }
 }
 
+// The end of a job whose data is not what its type reads.
+inline Outcome undecodable(const Error& why, bool retry) {
+  auto reason = "decode: " + why.detail;
+  return retry ? Outcome::fail(std::move(reason)) : Outcome::unrecoverable(std::move(reason));
+}
+
 template <class T, class F>
 Outcome run_handler(F& handler, RawJob& raw, bool retry_undecodable) {
   auto data = Codec<T>::decode(raw.bytes());
-  if (!data) {
-    auto reason = "decode: " + data.error().detail;
-    return retry_undecodable ? Outcome::fail(std::move(reason))
-                             : Outcome::unrecoverable(std::move(reason));
-  }
+  if (!data) return undecodable(data.error(), retry_undecodable);
   Job<T> job{raw, *std::move(data)};
   if constexpr (std::is_void_v<std::invoke_result_t<F&, Job<T>&>>) {
     handler(job);

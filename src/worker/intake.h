@@ -55,6 +55,9 @@ class Intake : public std::enable_shared_from_this<Intake> {
   // Takes no more, and puts back into the marker what others need: at the next step().
   void stop();
 
+  [[nodiscard]] std::uint64_t claims_sent() const { return claimer_->sent(); }
+  // Loads included.
+  [[nodiscard]] unsigned claims_on_their_way() const { return claimer_->on_their_way(); }
   // A claim or its load is on its way: jobs may yet come.
   [[nodiscard]] bool claiming() const { return !claimer_->idle(); }
   // Nothing is on its way that a stop must wait for.

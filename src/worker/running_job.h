@@ -33,7 +33,7 @@ class RunningJob {
   Lease lease;  // as it was last known; an extension that is on its way may have moved its deadline
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
-  bool begun = false;                       // a thread has it; guarded by the Runner's mutex
+  bool begun = false;                       // somebody works it; guarded by its Runner
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
   std::function<Result<void>(const std::string&)> on_log{};  // stores a line, and waits for that
   // Gives its deduplication id free, and waits for that; empty where it has none.

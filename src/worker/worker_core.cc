@@ -7,14 +7,13 @@
 
 #include "base/weak_call.h"
 #include "queue/logs.h"
-#include "worker/worker_options.h"
 
 namespace echomq::inline v2 {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{500};  // after an opening that the network refused
+constexpr milliseconds kOpenPause{500};  // after an opening that the network refused
 constexpr milliseconds kPatience{
     10'000};  // of a worker that stops with ends that go unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
@@ -23,10 +22,16 @@ constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
 
 // --- the beginning
 
-void WorkerCore::start(RawHandler handler, Observer settled) {
+void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
   observer_ = std::move(settled);
-  runner_ = std::make_shared<Runner>(queue_, std::move(handler), options_.concurrency,
-                                     weak_call(*this, &WorkerCore::ended));
+  runner_ = std::move(runner);
+  runner_->attach({.ended = weak_call(*this, &WorkerCore::ended),
+                   .wanted = weak_call(*this, &WorkerCore::wanted),
+                   .changed = weak_call(*this, &WorkerCore::step),
+                   .claims = [weak = weak_from_this()] {
+                     const auto self = weak.lock();
+                     return self ? self->claims() : Runner::Claims{};
+                   }});
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
   settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
                                        evictor_, weak_call(*this, &WorkerCore::settled));
@@ -50,16 +55,18 @@ void WorkerCore::start(RawHandler handler, Observer settled) {
 
 void WorkerCore::begin() {
   if (stopping_) return;
-  if (auto bad = check(options_)) return fail(*bad);
+  if (bad_) return fail(*bad_);
   open();
 }
 
 void WorkerCore::open() {
   if (stopping_) return;
+  opening_ = true;
   queue_->with_open([self = shared_from_this()](Result<void> result) { self->opened(result); });
 }
 
 void WorkerCore::opened(const Result<void>& result) {
+  opening_ = false;
   if (!result && is_weather(result.error().code)) return open_later(result.error());
   if (!result) return fail(result.error());
   if (stopping_) return check_stopped();
@@ -75,7 +82,8 @@ void WorkerCore::opened(const Result<void>& result) {
 // The server is away or was lost just now: that ends no worker, this one neither.
 void WorkerCore::open_later(const Error& why) {
   log(LogLevel::warning, "worker of \"" + queue_->name() + "\" cannot start yet: " + why.message());
-  queue_->client()->loop().after(kPause, weak_call(*this, &WorkerCore::open));
+  queue_->client()->loop().after(kOpenPause, weak_call(*this, &WorkerCore::open));
+  runner_->claims_moved();
 }
 
 // The worker cannot go on: what it holds goes back, and status() tells why.
@@ -87,21 +95,26 @@ void WorkerCore::fail(const Error& why) {
 
 // Lets every part do what it can do now.
 void WorkerCore::step() {
-  if (!began_) return;
+  if (!began_) return runner_->claims_moved();
   if (stopping_) give_back_unstarted(running_.size());
   if (lowered_) give_back_surplus();
   settler_->pump();
+  let_in();
   intake_->step();
+  runner_->claims_moved();
+  let_in();  // who gave up on the claims wants no more
   check_stopped();
 }
 
 // --- jobs
 
-// Some may be too many: the concurrency was lowered while their claim was on its way. They go back
+void WorkerCore::let_in() { intake_->set_concurrency(runner_->capacity(running_.size())); }
+
+// Some may be too many: the capacity was lowered while their claim was on its way. They go back
 // with those that are unfit, the job that was claimed last first.
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
-  const auto concurrency = concurrency_.load();
-  const auto room = running_.size() < concurrency ? concurrency - running_.size() : 0;
+  const std::size_t capacity = runner_->capacity(running_.size());
+  const auto room = capacity - std::min(capacity, running_.size());
   const auto fitting = fit.begin() + static_cast<std::ptrdiff_t>(std::min(room, fit.size()));
   run({fit.begin(), fitting});
   auto back = unfit;
@@ -141,8 +154,9 @@ void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
                              const std::optional<Outcome>& outcome) {
   running_.erase(job);
   std::uniform_real_distribution<double> draw(0.0, 1.0);
-  settler_->push(outcome ? settle(job, *outcome, options_, draw(random_))
-                         : give_back(job, /*started=*/false));
+  settler_->push(outcome      ? settle(job, *outcome, options_, draw(random_))
+                 : job->begun ? put_back(job, options_)
+                              : give_back(job, /*started=*/false));
   intake_->ended(job);
 }
 
@@ -229,16 +243,23 @@ void WorkerCore::pause(bool pause) {
   });
 }
 
-void WorkerCore::set_concurrency(unsigned concurrency) {
-  concurrency_ = concurrency;
-  queue_->client()->loop().post([self = shared_from_this()] { self->concurrency_changed(); });
+void WorkerCore::capacity_changed() {
+  queue_->client()->loop().post([self = shared_from_this()] { self->look_at_capacity(); });
 }
 
-void WorkerCore::concurrency_changed() {
-  const auto concurrency = concurrency_.load();
-  runner_->set_concurrency(concurrency);
-  intake_->set_concurrency(concurrency);
-  lowered_ = running_.size() > concurrency;
+void WorkerCore::look_at_capacity() {
+  lowered_ = running_.size() > runner_->capacity(running_.size());
+  step();
+}
+
+Runner::Claims WorkerCore::claims() const {
+  return {.opening = opening_,
+          .sent = intake_->claims_sent(),
+          .through = intake_->claims_sent() - intake_->claims_on_their_way()};
+}
+
+void WorkerCore::wanted() {
+  if (began_) intake_->look_again();
   step();
 }
 
@@ -246,8 +267,8 @@ void WorkerCore::concurrency_changed() {
 void WorkerCore::give_back_surplus() {
   if (intake_->claiming()) return;
   lowered_ = false;
-  const auto concurrency = concurrency_.load();
-  if (running_.size() > concurrency) give_back_unstarted(running_.size() - concurrency);
+  const std::size_t capacity = runner_->capacity(running_.size());
+  if (running_.size() > capacity) give_back_unstarted(running_.size() - capacity);
 }
 
 void WorkerCore::drained() {
@@ -267,7 +288,7 @@ void WorkerCore::released() {
 void WorkerCore::stop_now() {
   if (!stopping_) {
     stopping_ = true;
-    runner_->stop();
+    runner_->stop(report_.status());
     for (const auto& job : running_) job->ask_to_stop(StopReason::Kind::shutdown);
     intake_->stop();
     settler_->stop();
@@ -302,11 +323,14 @@ void WorkerCore::check_stopped() {
   reconnect_hook_.reset();
   jump_hook_.reset();
   report_.stopped();
+  if (until_stopped_) queue_->client()->loop().post([self = std::move(until_stopped_)] {});
 }
 
-void WorkerCore::abandon() {
-  kept_ = shared_from_this();
-  runner_->abandon();
+void WorkerCore::keep_until_stopped() {
+  queue_->client()->loop().post([self = shared_from_this()] {
+    if (self->report_.wait_stopped(milliseconds(0))) return;
+    self->until_stopped_ = self;
+  });
 }
 
 }  // namespace echomq::inline v2

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "worker/runner.h"
+#include "worker/pool_runner.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace echomq::inline v2 {
 
-Runner::Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency,
-               std::function<void(const Ended&)> ended)
+PoolRunner::PoolRunner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency)
     : queue_(std::move(queue)),
       handler_(std::move(handler)),
-      ended_(std::move(ended)),
+      concurrency_(concurrency),
       pool_(concurrency) {}
 
-void Runner::run(const std::vector<std::shared_ptr<RunningJob>>& jobs) {
+void PoolRunner::run(const Jobs& jobs) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.insert(jobs.begin(), jobs.end());
@@ -26,7 +26,7 @@ void Runner::run(const std::vector<std::shared_ptr<RunningJob>>& jobs) {
 }
 
 // On the pool's thread.
-void Runner::run_one(std::shared_ptr<RunningJob> job) {
+void PoolRunner::run_one(std::shared_ptr<RunningJob> job) {
   if (!begin(job)) return;
   job->started_ms = queue_->client()->now_ms();
   RawJob raw{job};
@@ -34,14 +34,14 @@ void Runner::run_one(std::shared_ptr<RunningJob> job) {
   end(std::move(job), std::move(outcome));
 }
 
-bool Runner::begin(const std::shared_ptr<RunningJob>& job) {
+bool PoolRunner::begin(const std::shared_ptr<RunningJob>& job) {
   const std::lock_guard lock(mutex_);
   if (stopped_ || !jobs_.contains(job)) return false;
   job->begun = true;
   return true;
 }
 
-void Runner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
+void PoolRunner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
   const std::lock_guard lock(mutex_);
   jobs_.erase(job);
   untold_.emplace_back(std::move(job), std::move(outcome));
@@ -49,22 +49,28 @@ void Runner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
   queue_->client()->loop().post([self = shared_from_this()] { self->tell_ended(); });
 }
 
-void Runner::tell_ended() {
+void PoolRunner::tell_ended() {
   Ended ended;
   {
     const std::lock_guard lock(mutex_);
     ended.swap(untold_);
     telling_ = false;
   }
-  ended_(ended);
+  events().ended(ended);
 }
 
-void Runner::stop() {
+void PoolRunner::stop(const Result<void>& /*status*/) {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
 }
 
-bool Runner::withdraw(const std::shared_ptr<RunningJob>& job) {
+void PoolRunner::set_concurrency(unsigned concurrency) {
+  const std::lock_guard lock(mutex_);  // two calls at once end alike in both places
+  concurrency_ = concurrency;
+  pool_.set_most(concurrency);
+}
+
+bool PoolRunner::withdraw(const std::shared_ptr<RunningJob>& job) {
   const std::lock_guard lock(mutex_);
   if (job->begun) return false;
   jobs_.erase(job);
@@ -72,8 +78,8 @@ bool Runner::withdraw(const std::shared_ptr<RunningJob>& job) {
 }
 
 // Without those that lost their lease: another run of the job may be here beside them.
-std::size_t Runner::cancel(std::string_view id, const std::string& reason) {
-  std::vector<std::shared_ptr<RunningJob>> jobs;
+std::size_t PoolRunner::cancel(std::string_view id, const std::string& reason) {
+  Jobs jobs;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& job : jobs_)
@@ -82,8 +88,8 @@ std::size_t Runner::cancel(std::string_view id, const std::string& reason) {
   return cancel(jobs, reason);
 }
 
-std::size_t Runner::cancel_all(const std::string& reason) {
-  std::vector<std::shared_ptr<RunningJob>> jobs;
+std::size_t PoolRunner::cancel_all(const std::string& reason) {
+  Jobs jobs;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& job : jobs_)
@@ -92,15 +98,14 @@ std::size_t Runner::cancel_all(const std::string& reason) {
   return cancel(jobs, reason);
 }
 
-std::size_t Runner::cancel(const std::vector<std::shared_ptr<RunningJob>>& jobs,
-                           const std::string& reason) {
+std::size_t PoolRunner::cancel(const Jobs& jobs, const std::string& reason) {
   for (const auto& job : jobs) job->ask_to_stop(StopReason::Kind::cancelled, reason);
   return jobs.size();
 }
 
-std::string Runner::running_ids() const {
+std::string PoolRunner::running_ids() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<RunningJob>> begun;
+  Jobs begun;
   for (const auto& job : jobs_)
     if (job->begun) begun.push_back(job);
   std::sort(begun.begin(), begun.end(), claimed_before);
