@@ -7,6 +7,7 @@
 #include "echomq/client.h"
 #include "echomq/codec.h"
 #include "echomq/connection.h"
+#include "echomq/consumer.h"
 #include "echomq/embedded.h"
 #include "echomq/events.h"
 #include "echomq/fence.h"

@@ -60,10 +60,24 @@ struct JobInfo {
   }
 };
 
+// Why a run was asked to stop.
+struct StopReason {
+  // Of several the last of this order counts.
+  enum class Kind {
+    none,       // it was not asked to
+    shutdown,   // the worker stops, or the consumer is gone
+    cancelled,  // Worker::cancel, cancel_all
+    lease_lost  // another run owns the job, or it has ended: this one's result will be refused
+  };
+  Kind kind = Kind::none;
+  std::string text{};  // cancelled: what it was called off with, the first time
+};
+
 class RunningJob;
 
-// The job that a handler works on; valid inside the handler only.
-// Thread-safety: the members may be called from any thread while the handler runs.
+// The job that a handler works on, valid inside the handler only, or that a consumer holds
+// (echomq/consumer.h).
+// Thread-safety: the members may be called from any thread while it is worked.
 class ECHOMQ_API RawJob {
  public:
   explicit RawJob(std::shared_ptr<RunningJob> running);
@@ -79,9 +93,12 @@ class ECHOMQ_API RawJob {
   // The trace that the job was added in (JobOptions::traceparent, tracestate); empty: none.
   [[nodiscard]] const std::string& traceparent() const noexcept;
   [[nodiscard]] const std::string& tracestate() const noexcept;
-  // Asked to stop: the worker shuts down, or the lease is lost and the result will be refused.
+  // Asked to stop, for one of the reasons of StopReason. It is a request: what a handler answers
+  // counts as ever, whether it went on or not.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
-  // True once another run owns the job.
+  // Why; it can be read from when the token says so.
+  [[nodiscard]] StopReason stop_reason() const;
+  // Whether that is a lost lease.
   [[nodiscard]] bool lease_lost() const noexcept;
   // Stores what anyone reading the job shall see; the latest value wins, and none is waited for.
   // Errors: too_large (8 KiB).

@@ -18,16 +18,18 @@
 // which kills its process is found out, and ends in `failed` after `max_crashes`, while its
 // neighbours complete.
 //
-// Thread-safety: every member may be called from any thread, not from inside the worker's own
-// handlers.
+// Thread-safety: every member may be called from any thread, but from inside the worker's own
+// handlers only those that say so.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -53,7 +55,7 @@ using RawHandler = std::function<Outcome(RawJob&)>;
 using Middleware = std::function<Outcome(RawJob&, const RawHandler& next)>;
 
 struct WorkerOptions {
-  unsigned concurrency = 1;  // handlers at the same time, 1..10,000
+  unsigned concurrency = 1;  // handlers at the same time, 1..10,000; see Worker::set_concurrency
   // A job whose worker is silent for this long is given to another. At least 2 s; extended every
   // third of it. Give all workers of a queue the same: recovery waits a third of it before it acts.
   std::chrono::milliseconds lease{30'000};
@@ -89,6 +91,7 @@ struct WorkerStats {
   std::uint64_t unknown = 0;    // results sent whose answer never came
 };
 
+class PoolRunner;
 class WorkerCore;
 
 // The worker without types; Worker is the one to use. Here neither the handler nor the middleware
@@ -107,11 +110,16 @@ class ECHOMQ_API RawWorker {
   void pause();
   void resume();
   [[nodiscard]] bool paused() const;
+  Result<void> set_concurrency(unsigned concurrency);
+  [[nodiscard]] unsigned concurrency() const;
+  bool cancel(std::string_view id, const std::string& reason);
+  std::size_t cancel_all(const std::string& reason);
   [[nodiscard]] Result<void> status() const;
   [[nodiscard]] WorkerStats stats() const;
 
  private:
   std::shared_ptr<WorkerCore> core_;
+  std::shared_ptr<PoolRunner> runner_;
 };
 
 namespace detail {
@@ -142,14 +150,16 @@ Outcome to_outcome(R&& returned) {
   }
 }
 
+// The end of a job whose data is not what its type reads.
+inline Outcome undecodable(const Error& why, bool retry) {
+  auto reason = "decode: " + why.detail;
+  return retry ? Outcome::fail(std::move(reason)) : Outcome::unrecoverable(std::move(reason));
+}
+
 template <class T, class F>
 Outcome run_handler(F& handler, RawJob& raw, bool retry_undecodable) {
   auto data = Codec<T>::decode(raw.bytes());
-  if (!data) {
-    auto reason = "decode: " + data.error().detail;
-    return retry_undecodable ? Outcome::fail(std::move(reason))
-                             : Outcome::unrecoverable(std::move(reason));
-  }
+  if (!data) return undecodable(data.error(), retry_undecodable);
   Job<T> job{raw, *std::move(data)};
   if constexpr (std::is_void_v<std::invoke_result_t<F&, Job<T>&>>) {
     handler(job);
@@ -249,6 +259,26 @@ class Worker {
   void pause() { raw_.pause(); }
   void resume() { raw_.resume(); }
   [[nodiscard]] bool paused() const { return raw_.paused(); }
+
+  // So many handlers at the same time from now on, 1..10,000; does not wait. More begin at once. Of
+  // fewer, handlers that run go on, and none begins until so many have ended that there is room;
+  // what was claimed for them and has not begun goes back to its place and spends no attempt.
+  // Threads are made and ended as they are needed. Handlers may call it too.
+  // Errors: invalid_argument (out of range; nothing was changed).
+  Result<void> set_concurrency(unsigned concurrency) { return raw_.set_concurrency(concurrency); }
+  // As it was set last.
+  [[nodiscard]] unsigned concurrency() const { return raw_.concurrency(); }
+
+  // Asks the run of one job to stop: its stop_token says so and its stop_reason why, `cancelled`
+  // with this text. Answers whether the job runs in this worker; one that runs elsewhere is not
+  // touched. One that was claimed and has not begun begins, and finds itself asked. It is for the
+  // handler to stop, and what it answers is how the attempt ends: Outcome::unrecoverable, say, to
+  // end the job, or a throw to have it tried again. Does not wait. Handlers may call it too.
+  bool cancel(std::string_view id, const std::string& reason = {}) {
+    return raw_.cancel(id, reason);
+  }
+  // The same for all that this worker runs now; answers how many they are.
+  std::size_t cancel_all(const std::string& reason = {}) { return raw_.cancel_all(reason); }
 
   // Why the worker stopped by itself; ok while it works or when it stopped cleanly.
   [[nodiscard]] Result<void> status() const { return raw_.status(); }

@@ -10,6 +10,7 @@
 #include "base/bad_option.h"
 #include "echomq/testing.h"
 #include "testing/clock_group.h"
+#include "worker/pool_runner.h"
 #include "worker/worker_core.h"
 #include "worker/worker_options.h"
 
@@ -37,14 +38,17 @@ class Drain {
   }
 
   Result<DrainReport> run() {
-    worker_ = std::make_shared<WorkerCore>(queue_.core(), settings_.worker);
-    worker_->start([this](RawJob& job) { return hand_over(job); },
-                   [this](const Settlement& settlement, std::string_view status) {
-                     settled(settlement, status);
-                   });
+    const auto runner = std::make_shared<PoolRunner>(
+        queue_.core(), [this](RawJob& job) { return hand_over(job); },
+        settings_.worker.concurrency);
+    worker_ =
+        std::make_shared<WorkerCore>(queue_.core(), settings_.worker, v2::check(settings_.worker));
+    worker_->start(runner, [this](const Settlement& settlement, std::string_view status) {
+      settled(settlement, status);
+    });
     while (!worker_->report().wait_stopped(milliseconds(0)))
       if (!serve() && !stopping_) look();
-    worker_->join();
+    runner->join();
     if (auto status = worker_->report().status(); !status) return status.error();
     if (problem_) return *problem_;
     auto left = queue_.counts();

@@ -25,6 +25,7 @@ struct Claimer::Claim {
 };
 
 void Claimer::claim(unsigned count) {
+  ++sent_;
   ++on_their_way_;
   auto claim = std::make_shared<Claim>();
   claim->asked = std::min(count, static_cast<unsigned>(kMaxBatchJobs));

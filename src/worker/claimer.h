@@ -64,6 +64,9 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
   void stop() { stopping_ = true; }
   // No claim and no load is on its way.
   [[nodiscard]] bool idle() const { return on_their_way_ == 0; }
+  // How many claims there were, and how many of them are not through. They come through in order.
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+  [[nodiscard]] unsigned on_their_way() const { return on_their_way_; }
 
  private:
   struct Claim;
@@ -80,7 +83,8 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
   std::shared_ptr<ClientCore::Hook> permit_hook_;
   std::shared_ptr<RunningJob> permit_holder_;  // the one job that has been through a crash
   std::uint64_t jobs_ = 0;                     // claimed so far
-  unsigned on_their_way_ = 0;                  // claims and loads
+  std::uint64_t sent_ = 0;
+  unsigned on_their_way_ = 0;  // claims and loads
   bool stopping_ = false;
 };
 

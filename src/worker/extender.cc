@@ -11,7 +11,7 @@ namespace echomq::inline v2 {
 void Extender::extend(const RunningJobs& running) {
   Batch batch;
   for (const auto& job : running) {
-    if (job->lease_lost) continue;
+    if (job->lease_lost()) continue;
     batch.push_back(job);
     if (batch.size() == kMaxBatchJobs) send(std::exchange(batch, {}));
   }

@@ -22,8 +22,8 @@ namespace echomq::inline v2 {
 class Intake : public std::enable_shared_from_this<Intake> {
  public:
   struct Events {
-    // Both as the claimer tells them. A job keeps its slot until ended(), or slot_freed() if it was
-    // not fit; then step() is due.
+    // Both as the claimer tells them. A job keeps its slot until ended(), fit or not; then step()
+    // is due.
     std::function<void(const Claimer::Jobs& fit, const Claimer::Jobs& unfit)> loaded;
     std::function<void()> progress;
     // A claim is through, whatever became of it: step() is due, and idle() may have changed.
@@ -49,11 +49,15 @@ class Intake : public std::enable_shared_from_this<Intake> {
   void clock_jumped();
   // Claims no more, or goes on; then step() is due.
   void pause(bool pause) { life_.pause(pause); }
-  void slot_freed() { life_.slot_freed(); }
+  // How many jobs it may have brought that have not ended; then step() is due.
+  void set_concurrency(unsigned concurrency) { life_.set_concurrency(concurrency); }
   void ended(const std::shared_ptr<RunningJob>& job);
   // Takes no more, and puts back into the marker what others need: at the next step().
   void stop();
 
+  [[nodiscard]] std::uint64_t claims_sent() const { return claimer_->sent(); }
+  // Loads included.
+  [[nodiscard]] unsigned claims_on_their_way() const { return claimer_->on_their_way(); }
   // A claim or its load is on its way: jobs may yet come.
   [[nodiscard]] bool claiming() const { return !claimer_->idle(); }
   // Nothing is on its way that a stop must wait for.

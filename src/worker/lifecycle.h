@@ -37,7 +37,7 @@ class Lifecycle {
   };
 
   Lifecycle(unsigned concurrency, bool stop_when_empty)
-      : free_(concurrency), concurrency_(concurrency), stop_when_empty_(stop_when_empty) {}
+      : concurrency_(concurrency), stop_when_empty_(stop_when_empty) {}
 
   Action next(std::int64_t now_ms) {
     if (stopping_) return last_words();
@@ -48,15 +48,15 @@ class Lifecycle {
       promoting_ = true;
       return {Action::Kind::promote, 0, 0};
     }
-    if (wake_owed_ && free_ == 0) {
+    if (wake_owed_ && free() == 0) {
       wake_owed_ = false;
       return {Action::Kind::put_wake, 0, 0};
     }
-    if (!connected_ || claiming_ || free_ == 0) return {};
+    if (!connected_ || claiming_ || free() == 0) return {};
     if (hot_) {
       claiming_ = true;
       wake_owed_ = false;
-      return {Action::Kind::claim, free_, 0};
+      return {Action::Kind::claim, free(), 0};
     }
     if (!blocking_) {
       blocking_ = true;
@@ -80,13 +80,12 @@ class Lifecycle {
                bool anyone_active, std::int64_t now_ms, bool open = true,
                std::int64_t opens_ms = 0) {
     claiming_ = false;
-    free_ -= taken;
+    taken_ += taken;
     hot_ = std::exchange(again_, false) || (open && (asked == taken || ready > 0));
     if (due_ms != 0 && due_ms <= now_ms) keep_time(due_ms);
     // The claim came a moment too early by its own clock, and the time is marked once only.
     if (std::exchange(opened_ms_, 0) == opens_ms && opens_ms != 0) gates_.insert(opens_ms);
-    if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active &&
-        free_ == concurrency_)
+    if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active && !busy())
       drained_ = true;
   }
   void claim_failed() {
@@ -131,7 +130,10 @@ class Lifecycle {
     timer_ms_ = again_ms;
   }
 
-  void slot_freed() { ++free_; }
+  void slot_freed() { --taken_; }
+  // More slots can be used at once. Of fewer, those that are taken stay so until they are freed,
+  // and what comes with a claim that is on its way may be more than fits.
+  void set_concurrency(unsigned concurrency) { concurrency_ = concurrency; }
   // A paused worker claims nothing and keeps no time: other workers do.
   void pause(bool pause) {
     paused_ = pause;
@@ -147,7 +149,7 @@ class Lifecycle {
   }
   [[nodiscard]] bool claiming() const { return claiming_; }
   [[nodiscard]] bool blocking() const { return blocking_; }
-  [[nodiscard]] bool busy() const { return free_ < concurrency_; }
+  [[nodiscard]] bool busy() const { return taken_ > 0; }
 
  private:
   // What this worker took from the marker and others need goes back, once each. What a block that
@@ -174,11 +176,13 @@ class Lifecycle {
     look_again();
   }
 
+  [[nodiscard]] unsigned free() const { return taken_ < concurrency_ ? concurrency_ - taken_ : 0; }
+
   void keep_time(std::int64_t due_ms) {
     timer_ms_ = timer_ms_ == 0 ? due_ms : std::min(timer_ms_, due_ms);
   }
 
-  unsigned free_;
+  unsigned taken_ = 0;  // slots; more than the concurrency after that was lowered
   unsigned concurrency_;
   bool stop_when_empty_;
   bool connected_ = false;

@@ -18,8 +18,9 @@ const std::string& RawJob::traceparent() const noexcept {
   return running_->job.options.traceparent;
 }
 const std::string& RawJob::tracestate() const noexcept { return running_->job.options.tracestate; }
-std::stop_token RawJob::stop_token() const noexcept { return running_->stop.get_token(); }
-bool RawJob::lease_lost() const noexcept { return running_->lease_lost.load(); }
+std::stop_token RawJob::stop_token() const noexcept { return running_->stop_token(); }
+StopReason RawJob::stop_reason() const { return running_->stop_reason(); }
+bool RawJob::lease_lost() const noexcept { return running_->lease_lost(); }
 
 Result<void> RawJob::progress(std::string value) {
   if (value.size() > kMaxReasonBytes)

@@ -1,60 +1,68 @@
 // SPDX-License-Identifier: MIT
-// Runner: runs a worker's handler on the threads of a pool. Runs that end together are told to the
-// loop together, because each call of the loop has its price and their ends can travel together.
+// Runner: who works the jobs that a WorkerCore holds. The PoolRunner runs a handler on them; the
+// HandOver gives them to whoever fetches.
 //
-// Thread-safety: run(), stop() and begun() on the loop only; the others from any thread but the
-// pool's own.
+// Thread-safety: on the loop only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "echomq/worker.h"
-#include "queue/queue_core.h"
-#include "worker/pool.h"
+#include "echomq/job.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
 
-class Runner : public std::enable_shared_from_this<Runner> {
+class Runner {
  public:
-  using Ended = std::vector<std::pair<std::shared_ptr<RunningJob>, Outcome>>;
+  using Jobs = std::vector<std::shared_ptr<RunningJob>>;
+  // Those that are worked no more, and how that ended; nullopt: the job is given back.
+  using Ended = std::vector<std::pair<std::shared_ptr<RunningJob>, std::optional<Outcome>>>;
 
-  Runner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency,
-         std::function<void(const Ended&)> ended);
+  // How far the claims are.
+  struct Claims {
+    bool opening = false;  // the queue is being opened: the first may yet be sent
+    std::uint64_t sent = 0;
+    std::uint64_t through = 0;  // of those sent, in their order: answered, and their jobs are here
+  };
 
-  void run(const std::vector<std::shared_ptr<RunningJob>>& jobs);
-  // No thread begins a job any more. Those that none has begun are not told as ended.
-  void stop();
-  [[nodiscard]] bool begun(const RunningJob& job) const;
-  // Ids of the handlers that are running now, separated by blanks.
-  [[nodiscard]] std::string running_ids() const;
-  // Ends the threads, which hold on to this runner: before the last handle goes.
-  void join() { pool_.join(); }
-  // Lets go of threads that nobody waits for any more; the runner must outlive them.
-  void abandon() { pool_.abandon(); }
+  struct Events {
+    std::function<void(const Ended&)> ended;
+    // More jobs are wanted than before: those that are ready are to be looked for.
+    std::function<void()> wanted;
+    // It is to be asked again how many jobs it takes.
+    std::function<void()> changed;
+    std::function<Claims()> claims;
+  };
+
+  virtual ~Runner() = default;
+  Runner() = default;
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // Once, before all else.
+  void attach(Events events) { events_ = std::move(events); }
+  virtual void run(const Jobs& jobs) = 0;
+  // How many jobs it works at most, those that it works already included: so many those are.
+  [[nodiscard]] virtual unsigned capacity(std::size_t held) const = 0;
+  // Takes a job back, if nobody has begun it: nobody will, and it is not told as ended.
+  virtual bool withdraw(const std::shared_ptr<RunningJob>& job) = 0;
+  // The claims may be further than before.
+  virtual void claims_moved() {}
+  // Nobody begins a job any more. Those that nobody has begun are not told as ended. `status`: why,
+  // ok where that was asked for.
+  virtual void stop(const Result<void>& status) = 0;
+
+ protected:
+  [[nodiscard]] const Events& events() const { return events_; }
 
  private:
-  void run_one(std::shared_ptr<RunningJob> job);
-  bool begin(RunningJob& job);
-  void end(std::shared_ptr<RunningJob> job, Outcome outcome);
-  void tell_ended();
-
-  std::shared_ptr<QueueCore> queue_;
-  RawHandler handler_;
-  std::function<void(const Ended&)> ended_;
-
-  mutable std::mutex mutex_;  // guards what follows, and RunningJob::begun
-  bool stopped_ = false;
-  std::vector<const RunningJob*> running_;
-  Ended untold_;
-  bool telling_ = false;  // a call of the loop is on its way
-
-  Pool pool_;  // last, so that it goes first: its threads use all of the above
+  Events events_;
 };
 
 }  // namespace echomq::inline v2

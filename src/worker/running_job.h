@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "echomq/job.h"
 #include "job/record.h"
 #include "protocol/lease.h"
 
@@ -32,15 +33,31 @@ class RunningJob {
   Lease lease;  // as it was last known; an extension that is on its way may have moved its deadline
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
-  bool begun = false;                       // a thread has it; guarded by the Runner's mutex
+  bool begun = false;                       // somebody works it; guarded by its Runner
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
-  std::stop_source stop;
   std::function<Result<void>(const std::string&)> on_log{};  // stores a line, and waits for that
   // Gives its deduplication id free, and waits for that; empty where it has none.
   std::function<Result<bool>()> on_release{};
-  std::atomic<bool> lease_lost{false};
 
   [[nodiscard]] std::uint64_t token() const { return lease.token(); }
+
+  // From any thread but, because the callbacks of the token run here, under no lock of ours.
+  void ask_to_stop(StopReason::Kind kind, const std::string& text = {}) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (kind > stop_kind_.load()) {
+        stop_kind_ = kind;
+        stop_text_ = text;
+      }
+    }
+    stop_.request_stop();
+  }
+  [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
+  [[nodiscard]] StopReason stop_reason() const {
+    const std::lock_guard lock(mutex_);
+    return {stop_kind_, stop_text_};
+  }
+  [[nodiscard]] bool lease_lost() const { return stop_kind_ == StopReason::Kind::lease_lost; }
 
   void set_progress(std::string value) {
     const std::lock_guard lock(mutex_);
@@ -61,9 +78,19 @@ class RunningJob {
   }
 
  private:
-  std::mutex mutex_;
+  std::stop_source stop_;
+  std::atomic<StopReason::Kind> stop_kind_{StopReason::Kind::none};  // written under the mutex
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::string stop_text_;
   std::optional<std::string> progress_;
 };
+
+// In the order of their claims.
+inline bool claimed_before(const std::shared_ptr<RunningJob>& a,
+                           const std::shared_ptr<RunningJob>& b) {
+  return a->order < b->order;
+}
 
 // By identity, not by id: a run that lost its lease may still work beside the next run of its job.
 using RunningJobs = std::unordered_set<std::shared_ptr<RunningJob>>;

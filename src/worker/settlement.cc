@@ -2,6 +2,7 @@
 #include "worker/settlement.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "echomq/limits.h"
@@ -19,6 +20,18 @@ Settlement ended(std::shared_ptr<RunningJob> job, Settlement::Kind kind, std::st
   settlement.attempts_started = loaded.attempts_started + 1;
   settlement.keep = keep;
   return settlement;
+}
+
+// The end of a job that is put off once more, when it may be no more.
+std::optional<Settlement> put_off_too_often(const std::shared_ptr<RunningJob>& job,
+                                            const WorkerOptions& options) {
+  const auto starts = job->job.attempts_started + 1;
+  if (options.max_starts == 0 || starts < options.max_starts) return std::nullopt;
+  return ended(job, Settlement::Kind::fail,
+               "started " + std::to_string(starts) +
+                   " times and put off each time; max_starts is " +
+                   std::to_string(options.max_starts),
+               job->job.options.keep_failed.value_or(options.keep_failed));
 }
 
 std::chrono::milliseconds within_range(std::chrono::milliseconds delay) {
@@ -47,23 +60,16 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
                      " bytes long; the limit is " + std::to_string(kMaxResultBytes),
                  keep_failed);
   }
-  const bool puts_off =
-      outcome.kind() == Outcome::Kind::retry || outcome.kind() == Outcome::Kind::rate_limited;
-  const auto starts = loaded.attempts_started + 1;
-  if (puts_off && options.max_starts != 0 && starts >= options.max_starts)
-    return ended(std::move(job), Settlement::Kind::fail,
-                 "started " + std::to_string(starts) +
-                     " times and put off each time; max_starts is " +
-                     std::to_string(options.max_starts),
-                 keep_failed);
   if (outcome.kind() == Outcome::Kind::rate_limited) {
-    auto settlement = give_back(std::move(job), /*started=*/true);
-    settlement.hold_ms =
-        std::clamp(*outcome.delay(), std::chrono::milliseconds(1), kMaxLimitTime).count();
+    auto settlement = put_back(std::move(job), options);
+    if (settlement.kind == Settlement::Kind::release)
+      settlement.hold_ms =
+          std::clamp(*outcome.delay(), std::chrono::milliseconds(1), kMaxLimitTime).count();
     return settlement;
   }
   auto reason = cut(outcome.text(), kMaxReasonBytes);
   if (outcome.kind() == Outcome::Kind::retry) {
+    if (auto failed = put_off_too_often(job, options)) return *std::move(failed);
     auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});
     settlement.attempts_made = loaded.attempts_made;
     settlement.delay_ms = within_range(*outcome.delay()).count();
@@ -92,6 +98,11 @@ std::optional<Settlement> expire(const std::shared_ptr<RunningJob>& job,
                           loaded.options.keep_failed.value_or(options.keep_failed));
   settlement.attempts_made = loaded.attempts_made;  // none was
   return settlement;
+}
+
+Settlement put_back(std::shared_ptr<RunningJob> job, const WorkerOptions& options) {
+  if (auto failed = put_off_too_often(job, options)) return *std::move(failed);
+  return give_back(std::move(job), /*started=*/true);
 }
 
 Settlement give_back(std::shared_ptr<RunningJob> job, bool started) {

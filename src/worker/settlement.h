@@ -48,6 +48,9 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
 std::optional<Settlement> expire(const std::shared_ptr<RunningJob>& job,
                                  const WorkerOptions& options, std::int64_t now_ms);
 
+// Given back by who has begun it: fails where that was so often that `options` let it no more.
+Settlement put_back(std::shared_ptr<RunningJob> job, const WorkerOptions& options);
+
 // Given back: started or not, it costs no attempt.
 Settlement give_back(std::shared_ptr<RunningJob> job, bool started);
 

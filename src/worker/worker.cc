@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "worker/pool_runner.h"
 #include "worker/worker_core.h"
 #include "worker/worker_options.h"
 
@@ -19,8 +20,10 @@ constexpr milliseconds kLook{
 
 RawWorker::RawWorker(RawQueue queue, WorkerOptions options, RawHandler handler) {
   handler = around(options.middleware, std::move(handler));
-  core_ = std::make_shared<WorkerCore>(queue.core(), std::move(options));
-  core_->start(std::move(handler));
+  runner_ = std::make_shared<PoolRunner>(queue.core(), std::move(handler), options.concurrency);
+  auto bad = check(options);
+  core_ = std::make_shared<WorkerCore>(queue.core(), std::move(options), std::move(bad));
+  core_->start(runner_);
 }
 
 RawWorker::RawWorker(RawWorker&&) noexcept = default;
@@ -30,10 +33,11 @@ RawWorker::~RawWorker() {
   core_->request_stop();
   if (core_->given_up() && !core_->report().wait_stopped(milliseconds(0))) {
     core_->abandon();
+    runner_->abandon();
     return;
   }
   core_->report().wait_stopped();
-  core_->join();
+  runner_->join();
 }
 
 int RawWorker::run_until(const Signals& signals, milliseconds grace) {
@@ -44,7 +48,7 @@ int RawWorker::run_until(const Signals& signals, milliseconds grace) {
   while (!core_->report().wait_stopped(kLook)) {
     if (std::chrono::steady_clock::now() < until && signals.count() < 2) continue;
     core_->log(LogLevel::error,
-               "handlers are still running after the grace: " + core_->running_ids());
+               "handlers are still running after the grace: " + runner_->running_ids());
     core_->give_up();
     return 2;
   }
@@ -54,7 +58,7 @@ int RawWorker::run_until(const Signals& signals, milliseconds grace) {
 Result<void> RawWorker::stop(milliseconds grace) {
   core_->request_stop();
   if (core_->report().wait_stopped(grace)) return core_->report().status();
-  auto ids = core_->running_ids();
+  auto ids = runner_->running_ids();
   return Error{
       ErrorCode::timeout, "handlers are still running after the grace: " + ids, {{"jobs", ids}}};
 }
@@ -63,6 +67,19 @@ bool RawWorker::wait(milliseconds timeout) { return core_->report().wait_stopped
 void RawWorker::pause() { core_->pause(true); }
 void RawWorker::resume() { core_->pause(false); }
 bool RawWorker::paused() const { return core_->paused(); }
+
+Result<void> RawWorker::set_concurrency(unsigned concurrency) {
+  if (auto bad = check_worker_concurrency(concurrency)) return *bad;
+  runner_->set_concurrency(concurrency);
+  core_->capacity_changed();
+  return {};
+}
+
+unsigned RawWorker::concurrency() const { return runner_->concurrency(); }
+bool RawWorker::cancel(std::string_view id, const std::string& reason) {
+  return runner_->cancel(id, reason) > 0;
+}
+std::size_t RawWorker::cancel_all(const std::string& reason) { return runner_->cancel_all(reason); }
 Result<void> RawWorker::status() const { return core_->report().status(); }
 WorkerStats RawWorker::stats() const { return core_->report().stats(); }
 

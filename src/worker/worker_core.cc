@@ -7,14 +7,13 @@
 
 #include "base/weak_call.h"
 #include "queue/logs.h"
-#include "worker/worker_options.h"
 
 namespace echomq::inline v2 {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{500};  // after an opening that the network refused
+constexpr milliseconds kOpenPause{500};  // after an opening that the network refused
 constexpr milliseconds kPatience{
     10'000};  // of a worker that stops with ends that go unanswered, at least
 constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
@@ -23,10 +22,16 @@ constexpr milliseconds kTrashEvery{30'000};  // between sweeps of trash and ages
 
 // --- the beginning
 
-void WorkerCore::start(RawHandler handler, Observer settled) {
+void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
   observer_ = std::move(settled);
-  runner_ = std::make_shared<Runner>(queue_, std::move(handler), options_.concurrency,
-                                     weak_call(*this, &WorkerCore::ended));
+  runner_ = std::move(runner);
+  runner_->attach({.ended = weak_call(*this, &WorkerCore::ended),
+                   .wanted = weak_call(*this, &WorkerCore::wanted),
+                   .changed = weak_call(*this, &WorkerCore::step),
+                   .claims = [weak = weak_from_this()] {
+                     const auto self = weak.lock();
+                     return self ? self->claims() : Runner::Claims{};
+                   }});
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
   settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
                                        evictor_, weak_call(*this, &WorkerCore::settled));
@@ -50,16 +55,18 @@ void WorkerCore::start(RawHandler handler, Observer settled) {
 
 void WorkerCore::begin() {
   if (stopping_) return;
-  if (auto bad = check(options_)) return fail(*bad);
+  if (bad_) return fail(*bad_);
   open();
 }
 
 void WorkerCore::open() {
   if (stopping_) return;
+  opening_ = true;
   queue_->with_open([self = shared_from_this()](Result<void> result) { self->opened(result); });
 }
 
 void WorkerCore::opened(const Result<void>& result) {
+  opening_ = false;
   if (!result && is_weather(result.error().code)) return open_later(result.error());
   if (!result) return fail(result.error());
   if (stopping_) return check_stopped();
@@ -75,7 +82,8 @@ void WorkerCore::opened(const Result<void>& result) {
 // The server is away or was lost just now: that ends no worker, this one neither.
 void WorkerCore::open_later(const Error& why) {
   log(LogLevel::warning, "worker of \"" + queue_->name() + "\" cannot start yet: " + why.message());
-  queue_->client()->loop().after(kPause, weak_call(*this, &WorkerCore::open));
+  queue_->client()->loop().after(kOpenPause, weak_call(*this, &WorkerCore::open));
+  runner_->claims_moved();
 }
 
 // The worker cannot go on: what it holds goes back, and status() tells why.
@@ -87,26 +95,62 @@ void WorkerCore::fail(const Error& why) {
 
 // Lets every part do what it can do now.
 void WorkerCore::step() {
-  if (!began_) return;
-  if (stopping_) give_back_unstarted();
+  if (!began_) return runner_->claims_moved();
+  if (stopping_) give_back_unstarted(running_.size());
+  if (lowered_) give_back_surplus();
   settler_->pump();
+  let_in();
   intake_->step();
+  runner_->claims_moved();
+  let_in();  // who gave up on the claims wants no more
   check_stopped();
 }
 
 // --- jobs
 
+void WorkerCore::let_in() { intake_->set_concurrency(runner_->capacity(running_.size())); }
+
+// Some may be too many: the capacity was lowered while their claim was on its way. They go back
+// with those that are unfit, the job that was claimed last first.
 void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
+  auto to_run = without_expired(fit);
+  const std::size_t capacity = runner_->capacity(running_.size());
+  const auto room =
+      std::min(to_run.size(), capacity - std::min<std::size_t>(capacity, running_.size()));
+  auto back = unfit;
+  back.insert(back.end(), to_run.begin() + static_cast<std::ptrdiff_t>(room), to_run.end());
+  to_run.resize(room);
+  run(to_run);
+  std::sort(back.rbegin(), back.rend(), claimed_before);
+  for (const auto& job : back) {
+    if (stopping_) {  // goes back with all others that have not begun, in their order
+      running_.insert(job);
+      continue;
+    }
+    settler_->push(give_back(job, /*started=*/false));
+    intake_->ended(job);
+  }
+  step();
+}
+
+// Ends those that a worker took too late.
+Claimer::Jobs WorkerCore::without_expired(const Claimer::Jobs& jobs) {
   Claimer::Jobs to_run;
-  to_run.reserve(fit.size());
+  to_run.reserve(jobs.size());
   const auto now = queue_->client()->now_ms();
-  for (const auto& job : fit) {
+  for (const auto& job : jobs) {
     if (auto expired = expire(job, options_, now)) {
       settler_->push(*std::move(expired));
       intake_->ended(job);
-      continue;
+    } else {
+      to_run.push_back(job);
     }
-    to_run.push_back(job);
+  }
+  return to_run;
+}
+
+void WorkerCore::run(const Claimer::Jobs& jobs) {
+  for (const auto& job : jobs) {
     job->on_log = [queue = queue_, id = job->job.id, token = job->token()](
                       const std::string& line) { return append_log(*queue, id, token, line); };
     const auto& rule = job->job.options.deduplication;
@@ -115,17 +159,8 @@ void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
       return release_owned(*queue, de, id);
     };
   }
-  running_.insert(to_run.begin(), to_run.end());
-  runner_->run(to_run);
-  for (auto job = unfit.rbegin(); job != unfit.rend(); ++job) {
-    if (stopping_) {  // goes back with all others that have not begun, in their order
-      running_.insert(*job);
-      continue;
-    }
-    intake_->slot_freed();
-    settler_->push(give_back(*job, /*started=*/false));
-  }
-  step();
+  running_.insert(jobs.begin(), jobs.end());
+  runner_->run(jobs);
 }
 
 void WorkerCore::ended(const Runner::Ended& runs) {
@@ -137,8 +172,9 @@ void WorkerCore::end_attempt(const std::shared_ptr<RunningJob>& job,
                              const std::optional<Outcome>& outcome) {
   running_.erase(job);
   std::uniform_real_distribution<double> draw(0.0, 1.0);
-  settler_->push(outcome ? settle(job, *outcome, options_, draw(random_))
-                         : give_back(job, /*started=*/false));
+  settler_->push(outcome      ? settle(job, *outcome, options_, draw(random_))
+                 : job->begun ? put_back(job, options_)
+                              : give_back(job, /*started=*/false));
   intake_->ended(job);
 }
 
@@ -180,8 +216,7 @@ void WorkerCore::tick() {
 
 void WorkerCore::lease_lost(const std::shared_ptr<RunningJob>& job) {
   if (!running_.contains(job)) return;
-  job->lease_lost = true;
-  job->stop.request_stop();
+  job->ask_to_stop(StopReason::Kind::lease_lost);
   log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
                              "\" lost its lease; its result will be refused");
 }
@@ -226,6 +261,34 @@ void WorkerCore::pause(bool pause) {
   });
 }
 
+void WorkerCore::capacity_changed() {
+  queue_->client()->loop().post([self = shared_from_this()] { self->look_at_capacity(); });
+}
+
+void WorkerCore::look_at_capacity() {
+  lowered_ = running_.size() > runner_->capacity(running_.size());
+  step();
+}
+
+Runner::Claims WorkerCore::claims() const {
+  return {.opening = opening_,
+          .sent = intake_->claims_sent(),
+          .through = intake_->claims_sent() - intake_->claims_on_their_way()};
+}
+
+void WorkerCore::wanted() {
+  if (began_) intake_->look_again();
+  step();
+}
+
+// What may not begin now must not wait here: other workers may be free.
+void WorkerCore::give_back_surplus() {
+  if (intake_->claiming()) return;
+  lowered_ = false;
+  const std::size_t capacity = runner_->capacity(running_.size());
+  if (running_.size() > capacity) give_back_unstarted(running_.size() - capacity);
+}
+
 void WorkerCore::drained() {
   if (releaser_->idle()) {
     if (settler_->idle()) stop_now();
@@ -243,8 +306,8 @@ void WorkerCore::released() {
 void WorkerCore::stop_now() {
   if (!stopping_) {
     stopping_ = true;
-    runner_->stop();
-    for (const auto& job : running_) job->stop.request_stop();
+    runner_->stop(report_.status());
+    for (const auto& job : running_) job->ask_to_stop(StopReason::Kind::shutdown);
     intake_->stop();
     settler_->stop();
   }
@@ -254,19 +317,20 @@ void WorkerCore::stop_now() {
     check_stopped();
 }
 
-// What was claimed and not begun goes back to the front of the line. Each release goes in front of
-// those before it, so the job that was claimed last goes first; and the claims that are still on
-// their way, whose jobs stood behind all of these, go before.
-void WorkerCore::give_back_unstarted() {
+// At most so many of what was claimed and not begun go back to the front of the line. Each release
+// goes in front of those before it, so the job that was claimed last goes first; and the claims
+// that are still on their way, whose jobs stood behind all of these, go before.
+void WorkerCore::give_back_unstarted(std::size_t most) {
   if (intake_->claiming()) return;
-  Claimer::Jobs unstarted;
-  for (const auto& job : running_)
-    if (!runner_->begun(*job)) unstarted.push_back(job);
-  std::sort(unstarted.begin(), unstarted.end(),
-            [](const auto& a, const auto& b) { return a->order > b->order; });
-  // What the end of one sets off may come back here and have ended the rest already.
-  for (const auto& job : unstarted)
-    if (running_.contains(job)) end_attempt(job, std::nullopt);
+  Claimer::Jobs claimed{running_.begin(), running_.end()};
+  std::sort(claimed.rbegin(), claimed.rend(), claimed_before);
+  for (const auto& job : claimed) {
+    if (most == 0) return;
+    // What the end of one sets off may come back here and have ended the rest already.
+    if (!running_.contains(job) || !runner_->withdraw(job)) continue;
+    end_attempt(job, std::nullopt);
+    --most;
+  }
 }
 
 void WorkerCore::check_stopped() {
@@ -277,11 +341,14 @@ void WorkerCore::check_stopped() {
   reconnect_hook_.reset();
   jump_hook_.reset();
   report_.stopped();
+  if (until_stopped_) queue_->client()->loop().post([self = std::move(until_stopped_)] {});
 }
 
-void WorkerCore::abandon() {
-  kept_ = shared_from_this();
-  runner_->abandon();
+void WorkerCore::keep_until_stopped() {
+  queue_->client()->loop().post([self = shared_from_this()] {
+    if (self->report_.wait_stopped(milliseconds(0))) return;
+    self->until_stopped_ = self;
+  });
 }
 
 }  // namespace echomq::inline v2

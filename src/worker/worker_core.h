@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// WorkerCore: the running worker. It puts the parts together: the Intake brings jobs, the Runner
-// runs the handler on them, the Settler tells how that ended; meanwhile their leases are extended,
+// WorkerCore: the running worker, or consumer. It puts the parts together: the Intake brings jobs,
+// the Runner works them, the Settler tells how that ended; meanwhile their leases are extended,
 // their progress is sent, and jobs of dead workers are swept up. It knows what runs, and how to
 // stop.
 //
@@ -34,27 +34,28 @@ namespace echomq::inline v2 {
 
 class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
  public:
-  WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options)
-      : queue_(std::move(queue)), options_(std::move(options)) {}
+  // `bad`: what is wrong with the options. It stops with that, and takes no job.
+  WorkerCore(std::shared_ptr<QueueCore> queue, WorkerOptions options, std::optional<Error> bad)
+      : queue_(std::move(queue)), options_(std::move(options)), bad_(std::move(bad)) {}
 
   // Once, before anyone else knows this core. `settled`, if any, is told on the loop how each run
   // ended and what the server answered.
   using Observer = std::function<void(const Settlement&, std::string_view status)>;
-  void start(RawHandler handler, Observer settled = nullptr);
+  void start(std::shared_ptr<Runner> runner, Observer settled = nullptr);
   void request_stop();
   // Takes no more jobs, or goes on.
   void pause(bool pause);
   [[nodiscard]] bool paused() const { return paused_; }
-  // Ends the threads of the handlers: before the last handle goes.
-  void join() { runner_->join(); }
+  // The runner works another number of jobs than before.
+  void capacity_changed();
   // The process is to end in spite of handlers that do not. From then on nobody waits for them, and
   // what they use is kept for ever.
   void give_up() { given_up_ = true; }
   [[nodiscard]] bool given_up() const { return given_up_; }
-  void abandon();
+  void abandon() { kept_ = shared_from_this(); }
+  // Once it was asked to stop: it is kept until it has, whoever lets go of it.
+  void keep_until_stopped();
   [[nodiscard]] const WorkerReport& report() const { return report_; }
-  // Ids of the handlers that are running now, separated by blanks.
-  [[nodiscard]] std::string running_ids() const { return runner_->running_ids(); }
   void log(LogLevel level, const std::string& text) const { queue_->client()->log(level, text); }
 
  private:
@@ -65,6 +66,12 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void fail(const Error& why);
   void step();
   void loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit);
+  [[nodiscard]] Claimer::Jobs without_expired(const Claimer::Jobs& jobs);
+  void run(const Claimer::Jobs& jobs);
+  void look_at_capacity();
+  [[nodiscard]] Runner::Claims claims() const;
+  void wanted();
+  void let_in();
   void ended(const Runner::Ended& runs);
   void end_attempt(const std::shared_ptr<RunningJob>& job, const std::optional<Outcome>& outcome);
   void settled(const Settlement& settlement, const std::string& status);
@@ -78,11 +85,13 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void drained();
   void released();
   void stop_now();
-  void give_back_unstarted();
+  void give_back_unstarted(std::size_t most);
+  void give_back_surplus();
   void check_stopped();
 
   std::shared_ptr<QueueCore> queue_;
   WorkerOptions options_;
+  std::optional<Error> bad_;
   std::shared_ptr<Intake> intake_;
   std::shared_ptr<Runner> runner_;
   std::shared_ptr<Evictor> evictor_;
@@ -102,12 +111,15 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   RunningJobs running_;
   unsigned ticks_ = 0;  // since the last sweep of trash
   bool step_posted_ = false;
+  bool lowered_ = false;  // the capacity: some of what runs may not have begun
+  bool opening_ = false;
   bool began_ = false;
   bool stopping_ = false;
 
   std::atomic<bool> paused_{false};
   std::atomic<bool> given_up_{false};
   std::shared_ptr<WorkerCore> kept_;  // itself, once abandoned
+  std::shared_ptr<WorkerCore> until_stopped_;
 };
 
 }  // namespace echomq::inline v2

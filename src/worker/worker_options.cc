@@ -12,9 +12,40 @@ namespace echomq::inline v2 {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+std::optional<Error> check_jobs(std::string_view option, unsigned jobs) {
+  if (jobs >= 1 && jobs <= 10'000) return std::nullopt;
+  return bad_option(option, std::to_string(jobs), "1 to 10,000");
+}
+
+}  // namespace
+
+std::optional<Error> check_worker_concurrency(unsigned concurrency) {
+  return check_jobs("concurrency", concurrency);
+}
+
+WorkerOptions worker_options(const ConsumerOptions& options) {
+  WorkerOptions how;
+  how.concurrency = options.max_held;
+  how.lease = options.lease;
+  how.max_crashes = options.max_crashes;
+  how.max_starts = options.max_starts;
+  how.keep_completed = options.keep_completed;
+  how.keep_failed = options.keep_failed;
+  how.poll = options.poll;
+  how.name = options.name;
+  how.retry_undecodable = options.retry_undecodable;
+  return how;
+}
+
+std::optional<Error> check(const ConsumerOptions& options) {
+  if (auto bad = check_jobs("max_held", options.max_held)) return bad;
+  return check(worker_options(options));
+}
+
 std::optional<Error> check(const WorkerOptions& options) {
-  if (options.concurrency < 1 || options.concurrency > 10'000)
-    return bad_option("concurrency", std::to_string(options.concurrency), "1 to 10,000");
+  if (auto bad = check_worker_concurrency(options.concurrency)) return bad;
   if (options.lease < milliseconds(2'000) || options.lease > std::chrono::hours(24))
     return bad_option("lease", std::to_string(options.lease.count()),
                       "2,000 milliseconds to a day");

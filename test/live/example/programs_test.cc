@@ -101,6 +101,10 @@ TEST_F(ExampleTest, Limits) {
   expect_twice("limits", "held once, never more than 2 at a time: yes");
 }
 
+TEST_F(ExampleTest, Consumer) {
+  expect_twice("consumer", "3 completed, 2 failures, 1 let go; waiting 1, active 0");
+}
+
 TEST_F(ExampleTest, Deduplication) {
   expect_twice("deduplication", "done: report of 9:00, reminder, report of 9:03, build 3");
 }

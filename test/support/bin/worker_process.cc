@@ -12,8 +12,9 @@
 //   stop          waits until it is asked to stop
 //   anything else ends at once
 //
-// and its result is the worker's name. The process's own clock (ms since 1970), its log and, at the
-// end, the counters go to standard error; the exit code is that of Worker::run_until.
+// and its result is the worker's name. With "fetch" it is no worker but fetches the jobs one by
+// one, and says how each end was answered. The process's own clock (ms since 1970), its log and, at
+// the end, the counters go to standard error; the exit code is that of Worker::run_until.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -71,6 +72,10 @@ void obey(echomq::Job<>& job) {
     while (!job.stop_token().stop_requested()) pause();
 }
 
+const char* answer(const echomq::Result<void>& told) {
+  return told ? "ok" : echomq::name(told.error().code).data();
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -95,6 +100,20 @@ int main(int count, char** words) {
   }
   echomq::Queue<> queue{*mq, arguments["queue"]};
   const Journal journal(arguments["journal"]);
+  if (arguments.contains("fetch")) {
+    echomq::ConsumerOptions by_hand;
+    by_hand.lease = milliseconds(number("lease"));
+    by_hand.name = arguments["name"];
+    echomq::Consumer<> consumer{queue, by_hand};
+    while (signals.count() == 0) {
+      auto job = consumer.fetch(milliseconds(100)).value();
+      if (!job) continue;
+      journal.note(job->job().id());
+      obey(job->job());
+      std::fprintf(stderr, "told=%s\n", answer(job->complete(arguments["name"])));
+    }
+    return 0;
+  }
   echomq::WorkerOptions how;
   how.concurrency = static_cast<unsigned>(number("concurrency"));
   how.lease = milliseconds(number("lease"));

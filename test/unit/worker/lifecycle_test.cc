@@ -140,6 +140,51 @@ TEST_F(Connected, AWakeWhileAClaimIsToldThatTheQueueIsPausedIsNotLost) {
   EXPECT_EQ(wishes(life).front(), ActionKind::claim);
 }
 
+// --- another number of slots
+
+TEST_F(Connected, MoreSlotsAreUsedAtOnce) {
+  life.claimed(2, 2, 5, 0, true, 0);
+  EXPECT_TRUE(wishes(life).empty());
+  life.set_concurrency(5);
+  const auto action = life.next(0);
+  EXPECT_EQ(action.kind, ActionKind::claim);
+  EXPECT_EQ(action.count, 3U);
+}
+
+TEST_F(Connected, OfFewerSlotsNoneIsFreeUntilSoManyAre) {
+  life.claimed(2, 2, 5, 0, true, 0);
+  life.set_concurrency(1);
+  life.slot_freed();
+  EXPECT_TRUE(wishes(life).empty()) << "one is still taken";
+  EXPECT_TRUE(life.busy());
+  life.slot_freed();
+  EXPECT_FALSE(life.busy());
+  const auto action = life.next(0);
+  EXPECT_EQ(action.kind, ActionKind::claim);
+  EXPECT_EQ(action.count, 1U);
+}
+
+TEST_F(Connected, AClaimMayBringMoreThanTheSlotsThatAreLeft) {
+  life.set_concurrency(1);
+  life.claimed(2, 2, 5, 0, true, 0);
+  EXPECT_TRUE(wishes(life).empty());
+  life.slot_freed();
+  EXPECT_TRUE(wishes(life).empty());
+  life.slot_freed();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
+}
+
+// It waited with a slot that it has no more: whoever has one is woken instead.
+TEST_F(Connected, AWakeThatFindsItsSlotGoneGoesBackToTheMarker) {
+  life.claimed(2, 1, 0, 0, true, 0);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
+  life.set_concurrency(1);
+  life.woken();
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::put_wake});
+  life.set_concurrency(2);
+  EXPECT_EQ(wishes(life), std::vector{ActionKind::claim});
+}
+
 // --- the gates of a queue
 
 TEST_F(Connected, AtAClosedGateItBlocks) {

@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <latch>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "support/deadline.h"
+#include "support/runs.h"
 
 namespace echomq {
 namespace {
@@ -60,6 +66,60 @@ TEST(Pool, NeverHasMoreThreadsThanItMay) {
   pool.join();
   EXPECT_GE(seen.size(), 1U);
   EXPECT_LE(seen.size(), 2U);
+}
+
+// How many threads this process has.
+std::size_t threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST(Pool, RunsMoreAtTheSameTimeOnceItMay) {
+  Pool pool(1);
+  std::latch both_inside(2);
+  for (int i = 0; i < 2; ++i) pool.run(one([&] { both_inside.arrive_and_wait(); }));
+  pool.set_most(2);  // or the first one would wait for ever
+  pool.join();
+}
+
+TEST(Pool, ThreadsThatAreTooManyLeaveWhenTheirTasksEnd) {
+  const auto before = threads();
+  test::Gate gate;
+  Pool pool(4);
+  for (int i = 0; i < 4; ++i) pool.run(one([&] { gate.pass(); }));
+  ASSERT_TRUE(test::eventually([&] { return gate.waiting() == 4; }));
+  EXPECT_EQ(threads(), before + 4);
+  pool.set_most(1);
+  EXPECT_EQ(gate.waiting(), 4U) << "no task is interrupted";
+  gate.open();
+  EXPECT_TRUE(test::eventually([&] { return threads() == before + 1; }));
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) pool.run(one([&] { ++ran; }));
+  pool.join();
+  EXPECT_EQ(ran, 100);
+  EXPECT_EQ(threads(), before);
+}
+
+TEST(Pool, IdleThreadsThatAreTooManyLeaveAtOnce) {
+  const auto before = threads();
+  Pool pool(4);
+  std::latch all_inside(4);
+  for (int i = 0; i < 4; ++i) pool.run(one([&] { all_inside.arrive_and_wait(); }));
+  all_inside.wait();
+  pool.set_most(1);
+  EXPECT_TRUE(test::eventually([&] { return threads() == before + 1; }));
+}
+
+TEST(Pool, RunsEveryTaskWhileTheNumberOfItsThreadsChanges) {
+  constexpr unsigned kTasks = 20'000;
+  std::atomic<unsigned> ran{0};
+  Pool pool(1);
+  for (unsigned i = 0; i < kTasks; ++i) {
+    pool.run(one([&] { ++ran; }));
+    if (i % 7 == 0) pool.set_most(1 + i % 5);
+  }
+  pool.join();
+  EXPECT_EQ(ran, kTasks);
 }
 
 TEST(Pool, JoinRunsWhatIsQueued) {

@@ -87,6 +87,17 @@ TEST(Settlement, B48_AJobThatIsTakenAfterItExpiredFailsUnworked) {
   EXPECT_EQ(expire(job_with({}), WorkerOptions{}, 1'000'000), std::nullopt);
 }
 
+TEST(Settlement, AJobThatIsPutBackCountsItsStartAndNoAttempt) {
+  WorkerOptions options;
+  const auto settlement = put_back(job_with({.attempts = 1}), options);
+  EXPECT_EQ(settlement.kind, Settlement::Kind::release);
+  EXPECT_EQ(settlement.attempts_started, 3U);
+  EXPECT_EQ(settlement.hold_ms, 0);
+  options.max_starts = 3;
+  EXPECT_EQ(put_back(job_with({.attempts = 5}), options).kind, Settlement::Kind::fail)
+      << "and may be put back too often";
+}
+
 TEST(Settlement, HoldsOfDifferentLengthsTravelApart) {
   const auto limited = end(Outcome::rate_limited(milliseconds(50)));
   EXPECT_TRUE(limited.travels_with(end(Outcome::rate_limited(milliseconds(50)))));

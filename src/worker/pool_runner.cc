@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "worker/pool_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace echomq::inline v2 {
+
+PoolRunner::PoolRunner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency)
+    : queue_(std::move(queue)),
+      handler_(std::move(handler)),
+      concurrency_(concurrency),
+      pool_(concurrency) {}
+
+void PoolRunner::run(const Jobs& jobs) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.insert(jobs.begin(), jobs.end());
+  }
+  std::vector<Task> tasks;
+  tasks.reserve(jobs.size());
+  for (const auto& job : jobs)
+    tasks.emplace_back(
+        [self = shared_from_this(), job = job]() mutable { self->run_one(std::move(job)); });
+  pool_.run(std::move(tasks));
+}
+
+// On the pool's thread.
+void PoolRunner::run_one(std::shared_ptr<RunningJob> job) {
+  if (!begin(job)) return;
+  job->started_ms = queue_->client()->now_ms();
+  RawJob raw{job};
+  auto outcome = handler_(raw);
+  end(std::move(job), std::move(outcome));
+}
+
+bool PoolRunner::begin(const std::shared_ptr<RunningJob>& job) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_ || !jobs_.contains(job)) return false;
+  job->begun = true;
+  return true;
+}
+
+void PoolRunner::end(std::shared_ptr<RunningJob> job, Outcome outcome) {
+  const std::lock_guard lock(mutex_);
+  jobs_.erase(job);
+  untold_.emplace_back(std::move(job), std::move(outcome));
+  if (std::exchange(telling_, true)) return;
+  queue_->client()->loop().post([self = shared_from_this()] { self->tell_ended(); });
+}
+
+void PoolRunner::tell_ended() {
+  Ended ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended.swap(untold_);
+    telling_ = false;
+  }
+  events().ended(ended);
+}
+
+void PoolRunner::stop(const Result<void>& /*status*/) {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
+void PoolRunner::set_concurrency(unsigned concurrency) {
+  const std::lock_guard lock(mutex_);  // two calls at once end alike in both places
+  concurrency_ = concurrency;
+  pool_.set_most(concurrency);
+}
+
+bool PoolRunner::withdraw(const std::shared_ptr<RunningJob>& job) {
+  const std::lock_guard lock(mutex_);
+  if (job->begun) return false;
+  jobs_.erase(job);
+  return true;
+}
+
+// Without those that lost their lease: another run of the job may be here beside them.
+std::size_t PoolRunner::cancel(std::string_view id, const std::string& reason) {
+  Jobs jobs;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_)
+      if (job->job.id == id && !job->lease_lost()) jobs.push_back(job);
+  }
+  return cancel(jobs, reason);
+}
+
+std::size_t PoolRunner::cancel_all(const std::string& reason) {
+  Jobs jobs;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_)
+      if (!job->lease_lost()) jobs.push_back(job);
+  }
+  return cancel(jobs, reason);
+}
+
+std::size_t PoolRunner::cancel(const Jobs& jobs, const std::string& reason) {
+  for (const auto& job : jobs) job->ask_to_stop(StopReason::Kind::cancelled, reason);
+  return jobs.size();
+}
+
+std::string PoolRunner::running_ids() const {
+  const std::lock_guard lock(mutex_);
+  Jobs begun;
+  for (const auto& job : jobs_)
+    if (job->begun) begun.push_back(job);
+  std::sort(begun.begin(), begun.end(), claimed_before);
+  std::string ids;
+  for (const auto& job : begun) ids += (ids.empty() ? "" : " ") + job->job.id;
+  return ids;
+}
+
+}  // namespace echomq::inline v2
