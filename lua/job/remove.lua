@@ -4,7 +4,7 @@
 -- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
 -- caller saw it (-1: it did not look).
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
---         ghosts subkeys events de de_due
+--         ghosts subkeys events de de_due marker
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now count from before
 -- ITEM ARGV id seen
@@ -15,9 +15,9 @@
 -- ERRORS  EMQFENCE
 -- EMITS   removed
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
---         deduplication id; about twenty a batch.
+--         deduplication id; about twenty-two a batch.
 --         O(length of crashed) for a waiting one
--- USES    fence line dedup emit
+-- USES    fence line dedup limits slots emit
 local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
@@ -39,9 +39,9 @@ redis.call('ZCARD', KEYS[15])
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
-local statuses, seen, removed, kept = {}, {}, {}, {}
+local statuses, seen, removed, kept, left = {}, {}, {}, {}, 0
 for i = 1, count do
-  local id, k = ids[i], 16 + (i - 1) * 7
+  local id, k = ids[i], 17 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
   local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid')
@@ -55,10 +55,10 @@ for i = 1, count do
   elseif from ~= '' and state ~= from or before and at > before then
     statuses[i] = there and 'state' or 'gone'
   else
-    seen[id] = true
     local out = true
     if state == 'active' then
       redis.call('ZREM', KEYS[2], id)
+      left = left + 1
     elseif state == 'prioritized' then
       redis.call('ZREM', KEYS[4], id)
     elseif state == 'delayed' then
@@ -81,6 +81,7 @@ for i = 1, count do
       statuses[i] = 'moved'
     else
       statuses[i] = there and 'ok' or 'gone'
+      seen[id] = true
       redis.call('SREM', KEYS[12], id)
       redis.call('DEL', KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5], KEYS[k + 6])
       if there then
@@ -99,5 +100,6 @@ for i = 1, count do
     end
   end
 end
+free_slots(m, KEYS[2], KEYS[16], left)
 emit(KEYS[13], m, now, 'removed', removed)
 return { statuses, kept }
