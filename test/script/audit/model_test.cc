@@ -95,7 +95,7 @@ TEST_P(Model, INV4_INV7_TheScriptsAnswerAndKeepWhatItSaysAndReplayToTheSame) {
   const bool is_long = seed % 7 == 0;  // some with a line in which ghosts are left
   SideBySide both(server(), Life::kClients);
   Life life(both.model, seed, is_long);
-  const auto played = play(both, life, steps_or(is_long ? 100 : 700));
+  const auto played = play(both, life, steps_or(is_long ? 70 : 400));
   if (!played.different.empty()) {
     auto few = shrunk(server(), Life::kClients, played.steps);
     const auto different = difference_after(server(), Life::kClients, few);
