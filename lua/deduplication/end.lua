@@ -4,7 +4,7 @@
 -- An add that is kept under the id of its owner takes the place of what is left of that job. Beyond 256 KiB
 -- of what is kept an id is left to the next call, as `moved`, unless it is the first one.
 -- KEYS    meta wait prioritized crashed delayed completed failed marker events trash subkeys de de_due
---         de_next
+--         de_next sizes_completed sizes_failed
 -- ITEM KEYS owner job
 -- MORE KEYS logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now count force
@@ -16,7 +16,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   added delayed
 -- COST    O(batch log N): up to twelve calls an id, about fifteen a batch
--- USES    fence lanes places timers stand store dedup dedup_due emit
+-- USES    fence lanes places timers stand store sizes dedup dedup_due emit
 local m = fence()
 if m.err then return m end
 local now, at, count, force = ARGV[2], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
@@ -31,6 +31,8 @@ redis.call('SCARD', KEYS[11])
 redis.call('HLEN', KEYS[12])
 redis.call('ZCARD', KEYS[13])
 redis.call('HLEN', KEYS[14])
+redis.call('HLEN', KEYS[15])
+redis.call('HLEN', KEYS[16])
 
 -- The add that is kept under that id, or nothing where it does not read.
 local function kept_add(de, id)
@@ -46,7 +48,7 @@ local function kept_add(de, id)
 end
 
 local statuses, told, plans, seen, taken, to_place, bytes = {}, {}, {}, {}, {}, 0, 0
-local k = 15
+local k = 17
 for i = 1, count do
   local a = 4 + (i - 1) * 4
   local de, owner, kept, custom = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4] == '1'
@@ -88,7 +90,7 @@ end
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[13], '')
-local lanes, timers, added, seq = new_lanes(), new_timers(), {}, 0
+local lanes, timers, added, cleared, seq = new_lanes(), new_timers(), {}, {}, 0
 if to_place > 0 then seq = take_places(KEYS[3], to_place) end
 for _, plan in ipairs(plans) do
   local e = plan.stays
@@ -97,6 +99,7 @@ for _, plan in ipairs(plans) do
     if j.clear then
       redis.call('ZREM', KEYS[6], j.id)
       redis.call('ZREM', KEYS[7], j.id)
+      cleared[#cleared + 1] = j.id
       redis.call('SREM', KEYS[10], j.id)
       redis.call('DEL', KEYS[at_job])
       if plan.custom then
@@ -118,6 +121,8 @@ for _, plan in ipairs(plans) do
   end
   if not plan.stays then redis.call('HDEL', KEYS[14], plan.de) end
 end
+forget_sizes(KEYS[15], cleared)
+forget_sizes(KEYS[16], cleared)
 put_timers(timers, KEYS[5], KEYS[8])
 put_ready(lanes, m, KEYS[2], KEYS[3], KEYS[4], KEYS[8])
 emit(KEYS[9], m, now, 'added', added, 'delayed', timers.ids)

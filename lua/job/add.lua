@@ -64,9 +64,12 @@ if any_exists or any_custom then
     end
   end
 end
+local is_left_out = {}
 for i = 1, room and count or 0 do
-  if not refusals[i] and room <= 0 then
+  local id = ARGV[6 + 2 * i]
+  if (not refusals[i] and room <= 0) or (refusals[i] and is_left_out[id]) then
     refusals[i] = 'full'
+    is_left_out[id] = true
     any_refused = true
   elseif not refusals[i] then
     room = room - 1

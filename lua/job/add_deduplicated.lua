@@ -61,7 +61,7 @@ local function look(de, seen, owner, where)
 end
 
 local jobs, stored, statuses, owners, told, letter_of = {}, {}, {}, {}, {}, {}
-local entries, touched, taken = {}, {}, {}
+local entries, touched, taken, freed = {}, {}, {}, {}
 local out, replaced, owned, to_place = {}, {}, {}, 0
 local k = 18
 for i = 1, count do
@@ -101,7 +101,7 @@ for i = 1, count do
   if status == 'ok' then
     local is_same = old and old.owner == j.id
     if j.custom then
-      j.clear = is_same or redis.call('SISMEMBER', KEYS[9], j.id) == 1
+      j.clear = is_same or freed[j.id] or redis.call('SISMEMBER', KEYS[9], j.id) == 1
       if (taken[j.id] and not is_same) or (not j.clear and redis.call('EXISTS', KEYS[k]) == 1) then
         status = 'dup'
       end
@@ -120,6 +120,7 @@ for i = 1, count do
           taken[old.owner] = nil
         else
           out[#out + 1] = { id = old.owner, where = not is_same and old.where }
+          freed[old.owner] = true
         end
       end
       if j.custom then taken[j.id] = true end

@@ -108,6 +108,7 @@ local function sizes_of_kept()
   for _, run in ipairs(runs) do
     for i = run.first, run.last do
       if kept[ids[i]] then
+        kept[ids[i]] = nil -- named twice in a call, a claim ends once
         noted[#noted + 1] = ids[i]
         noted[#noted + 1] = redis.call('HSTRLEN', KEYS[9 + i], 'data') + #run.value
       end

@@ -19,11 +19,13 @@ redis.call('LLEN', KEYS[3])
 redis.call('ZCARD', KEYS[4])
 redis.call('LLEN', KEYS[5])
 local scores = redis.call('ZMSCORE', KEYS[2], unpack(ids))
-local statuses, jobs, leave, to_place = {}, {}, {}, 0
+local statuses, jobs, leave, seen, to_place = {}, {}, {}, {}, 0
 for i = 1, count do
-  if not scores[i] or scores[i] ~= ARGV[3 + 2 * i] or tonumber(scores[i]) > tonumber(now) then
+  if seen[ids[i]] or not scores[i] or scores[i] ~= ARGV[3 + 2 * i] or
+    tonumber(scores[i]) > tonumber(now) then
     statuses[i] = 'moved'
   else
+    seen[ids[i]] = true
     local job = redis.pcall('HMGET', KEYS[7 + i], 'head', 'place', 'run', 'lifo', 'priority')
     leave[#leave + 1] = ids[i]
     if job.err or not job[1] then

@@ -28,11 +28,13 @@ redis.call('SCARD', KEYS[7])
 redis.call('SCARD', KEYS[8])
 redis.call('HLEN', KEYS[12])
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
-local statuses, jobs, leave = {}, {}, {}
+local statuses, jobs, leave, seen = {}, {}, {}, {}
 for i = 1, count do
-  if leases[i] ~= ARGV[7 + 2 * i] or math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
+  if seen[ids[i]] or leases[i] ~= ARGV[7 + 2 * i] or
+    math.floor(tonumber(leases[i]) / 2097152) >= epoch_s then
     statuses[i] = 'moved'
   else
+    seen[ids[i]] = true
     local job = redis.pcall('HMGET', KEYS[12 + i], 'head', 'place', 'run', 'deid')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'

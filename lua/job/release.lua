@@ -39,8 +39,7 @@ end
 
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
 local lanes, released = new_lanes(), {}
--- Backwards, because each goes in front of the one before.
-for i = count, 1, -1 do
+for i = 1, count do
   if statuses[i] == 'ok' then
     local ats = ARGV[4 + (i - 1) * 3 + 3]
     local _, atm, stc, started, ended, token, worker = read_run(jobs[i][3])
@@ -50,6 +49,11 @@ for i = count, 1, -1 do
     sort_into(lanes, ids[i], jobs[i][2], stc, true)
     released[#released + 1] = ids[i]
   end
+end
+-- The last is put to the front first, so that they stand there in their order.
+local last = #lanes.front + 1
+for i = 1, math.floor(#lanes.front / 2) do
+  lanes.front[i], lanes.front[last - i] = lanes.front[last - i], lanes.front[i]
 end
 if hold > 0 and #leave > 0 then hold_queue(m, KEYS[8], tonumber(now), hold) end
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[6])

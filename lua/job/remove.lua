@@ -4,7 +4,7 @@
 -- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
 -- caller saw it (-1: it did not look).
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
---         ghosts subkeys events de de_due sizes_completed sizes_failed
+--         ghosts subkeys events de de_due sizes_completed sizes_failed marker
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
 -- ARGV    revision now count from before
 -- ITEM ARGV id seen
@@ -15,9 +15,9 @@
 -- ERRORS  EMQFENCE
 -- EMITS   removed
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
---         deduplication id; about twenty a batch.
+--         deduplication id; about twenty-two a batch.
 --         O(length of crashed) for one that has been through a crash
--- USES    fence run line sizes dedup emit
+-- USES    fence run line sizes dedup limits slots emit
 local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
@@ -55,10 +55,10 @@ end
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
-local statuses, seen, removed, kept = {}, {}, {}, {}
+local statuses, seen, removed, kept, left = {}, {}, {}, {}, 0
 local from_completed, from_failed = {}, {}
 for i = 1, count do
-  local id, k = ids[i], 18 + (i - 1) * 7
+  local id, k = ids[i], 19 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
   local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid', 'run')
@@ -72,10 +72,10 @@ for i = 1, count do
   elseif from ~= '' and state ~= from or before and at > before then
     statuses[i] = there and 'state' or 'gone'
   else
-    seen[id] = true
     local out = true
     if state == 'active' then
       redis.call('ZREM', KEYS[2], id)
+      left = left + 1
     elseif state == 'prioritized' then
       redis.call('ZREM', KEYS[4], id)
     elseif state == 'delayed' then
@@ -100,6 +100,7 @@ for i = 1, count do
       statuses[i] = 'moved'
     else
       statuses[i] = there and 'ok' or 'gone'
+      seen[id] = true
       redis.call('SREM', KEYS[12], id)
       redis.call('DEL', KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5], KEYS[k + 6])
       if there then
@@ -118,6 +119,7 @@ for i = 1, count do
     end
   end
 end
+free_slots(m, KEYS[2], KEYS[18], left)
 forget_sizes(KEYS[16], from_completed)
 forget_sizes(KEYS[17], from_failed)
 emit(KEYS[13], m, now, 'removed', removed)

@@ -7,7 +7,7 @@
 -- ARGV    revision now all
 -- RETURNS how many jobs are there still, those in trash among them; 0: it is done
 -- ERRORS  EMQFENCE
--- COST    O(1): at most 14 calls; the memory is given back in the background
+-- COST    O(1): at most 15 calls; the memory is given back in the background
 -- USES    fence
 local m = fence()
 if m.err then return m end
@@ -24,6 +24,8 @@ if ARGV[3] == '1' then
   redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[8])
 else
   redis.call('HDEL', KEYS[1], 'paused', 'priority_seq')
+  -- Limits that are none stand there only while the queue is held, which it is no more.
+  if m.limits == '0:0:0:0:0' then redis.call('HDEL', KEYS[1], 'limits') end
   redis.call('HSET', KEYS[1], 'created', ARGV[2])
 end
 return 0

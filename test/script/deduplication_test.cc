@@ -131,6 +131,17 @@ TEST_F(ScriptDeduplication, TwoOfOneCallAreOneJob) {
 }
 
 // B35
+// One call adds what replaces a job, and then a job of the id that is free by that.
+TEST_F(ScriptDeduplication, TheIdOfAJobThatIsReplacedIsFreeInTheSameCall) {
+  add({{.id = "old", .delay = 60'000, .de = "D"}});
+  q.log({{.id = "old"}});
+  EXPECT_EQ(add({{.id = "new", .de = "D", .how = "r"}, {.id = "old", .data = "again"}}), "ok, ok");
+  EXPECT_EQ(owner("D"), "new");
+  EXPECT_EQ(q.field("old", "data"), "again");
+  EXPECT_EQ(list(q.keys.wait), "new old");
+  EXPECT_EQ(redis({"EXISTS", q.keys.trash, q.keys.subkeys}).integer, 0);
+}
+
 TEST_F(ScriptDeduplication, B35_AnOldOwnerReleasesNothing) {
   EXPECT_EQ(add({{.id = "a", .de = "D"}}), "ok");
   q.finish({{.run = start("a")}});

@@ -29,6 +29,15 @@ TEST_F(JobPromote, MakesDueJobsReadyInTheirOrder) {
             "[[2-0 [at 1800000001000 promoted b a c]]]");
 }
 
+TEST_F(JobPromote, WhatIsNamedTwiceIsReadyOnce) {
+  q.add({{.id = "a", .delay = 100}});
+  q.now += 100;
+  auto due = q.peek_due();
+  due.push_back(due.at(0));
+  EXPECT_EQ(statuses(q.promote(due)), "ok moved");
+  EXPECT_EQ(list(q.keys.wait), "a");
+}
+
 TEST_F(JobPromote, TheLastOneLeavesNoTimer) {
   q.add({{.id = "a", .delay = 100}});
   q.now += 100;

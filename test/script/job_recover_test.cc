@@ -23,6 +23,17 @@ TEST_F(JobRecover, CountsTheStartAndTheCrashAndQueuesTheJobApart) {
             "[[2-0 [at 1800000060000 recovered a b]]]");
 }
 
+TEST_F(JobRecover, WhatIsNamedTwiceComesBackOnce) {
+  q.add({{.id = "a"}});
+  q.claim(1);
+  q.now += 60'000;
+  auto expired = q.peek_expired();
+  expired.push_back(expired.at(0));
+  EXPECT_EQ(statuses(q.recover(expired)), "ok moved");
+  EXPECT_EQ(q.run("a"), "1:0:1:0:0::");
+  EXPECT_EQ(list(q.keys.crashed), "a");
+}
+
 TEST_F(JobRecover, ALeaseThatLastsIsLeftAlone) {
   q.add({{.id = "a"}});
   const auto claimed = q.claim(1, {.lease_ms = 30'000});

@@ -48,6 +48,17 @@ TEST_F(JobRelease, RecordsAStartOnlyWhereThereWasOne) {
   EXPECT_EQ(q.run("b"), "(nil)");
 }
 
+TEST_F(JobRelease, SeveralThatCrashedGoBackInTheOrderInWhichTheyWereTaken) {
+  q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}});
+  q.claim(3);
+  q.now += 60'000;
+  q.recover(q.peek_expired(), 5);
+  std::vector<JobRun> runs;
+  for (int i = 0; i < 2; ++i) runs.push_back(q.claim(1).runs.at(0));
+  EXPECT_EQ(statuses(q.release(all(runs))), "ok ok");
+  EXPECT_EQ(list(q.keys.crashed), "c a b");
+}
+
 TEST_F(JobRelease, ACrashedJobGoesBackToItsLane) {
   q.add({{.id = "a"}});
   q.claim(1);

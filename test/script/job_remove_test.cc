@@ -62,6 +62,12 @@ TEST_F(JobRemove, WhatIsNoJobIsGone) {
   expect_unchanged("gone", [&] { return q.remove({"never"}); });
 }
 
+// It is there: whoever is told `gone` would not look for it again.
+TEST_F(JobRemove, WhatIsNamedTwiceAndNotFoundIsNotGone) {
+  fill(1'000);
+  EXPECT_EQ(statuses(q.remove({"j500", "j500"})), "moved moved");
+}
+
 // A caller that saw a job in a state removes it only while it is there: between the look and the
 // call it may have been retried, promoted or claimed.
 TEST_F(JobRemove, OnlyFromTheStateThatIsNamed) {

@@ -123,6 +123,7 @@ TEST_F(ScriptLimits, EveryEndOfAClaimWakesAWorkerForTheSlot) {
          q.now += 60'000;
          q.recover(q.peek_expired(), 5);
        }},
+      {"removed", [&](const JobRun& run) { q.remove({run.id}, {.state = "active"}); }},
       {"gone when released", [&](const JobRun& run) {
          redis({"DEL", q.job(run.id)});
          q.release({{.run = run}});

@@ -65,6 +65,21 @@ TEST_F(QueueObliterate, AJobInAnyStateIsCountedAndNothingGoes) {
   EXPECT_EQ(difference(before, dump()), "");
 }
 
+// The hold is over with the jobs that it was for: no claim looks for it any more.
+TEST_F(QueueObliterate, AQueueThatWasHeldIsNotLimitedAfterwards) {
+  q.hold(60'000);
+  ASSERT_EQ(q.obliterate().integer, 0);
+  EXPECT_EQ(show(redis({"HGET", q.keys.meta, "limits"})), "(nil)");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0 0]");
+}
+
+TEST_F(QueueObliterate, LimitsStayAndAHoldBesideThemDoesNot) {
+  q.limit({.concurrency = "2"});
+  q.hold(60'000);
+  ASSERT_EQ(q.obliterate().integer, 0);
+  EXPECT_EQ(show(q.gate()), "[open 0 2 0 0 0 0]");
+}
+
 TEST_F(QueueObliterate, GhostsAreNoJobs) {
   std::vector<JobToAdd> jobs;
   std::vector<std::string> ids;

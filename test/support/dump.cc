@@ -17,14 +17,6 @@ std::string joined(const std::vector<std::string>& elements) {
   return all;
 }
 
-std::string sorted_pairs(const std::vector<std::string>& flat) {
-  std::map<std::string, std::string> fields;
-  for (std::size_t i = 0; i + 1 < flat.size(); i += 2) fields[flat[i]] = flat[i + 1];
-  std::vector<std::string> sorted;
-  for (const auto& [field, value] : fields) sorted.push_back(field + "=" + value);
-  return joined(sorted);
-}
-
 void append(std::string& commands, const std::vector<std::string>& words) {
   wire::append_header(commands, words.size());
   for (const auto& word : words) wire::append_bulk(commands, word);
@@ -41,12 +33,19 @@ std::vector<std::string> read_of(const std::string& key, const std::string& type
   throw std::runtime_error("a key of type " + type + ": " + key);
 }
 
-std::string content(const Reply& reply, const std::string& type) {
-  if (type == "string") return reply.text;
+std::string dumped(const Reply& reply, const std::string& type) {
+  if (type == "string") return dumped_string(reply.text);
   auto elements = texts(reply);
-  if (type == "hash") return sorted_pairs(elements);
-  if (type == "set") std::sort(elements.begin(), elements.end());
-  return joined(elements);
+  if (type == "list") return dumped_list(elements);
+  if (type == "zset") return dumped_zset(elements);
+  if (type == "stream") return dumped_stream(elements);
+  if (type == "set") {
+    std::sort(elements.begin(), elements.end());
+    return dumped_set(elements);
+  }
+  std::map<std::string, std::string> fields;
+  for (std::size_t i = 0; i + 1 < elements.size(); i += 2) fields[elements[i]] = elements[i + 1];
+  return dumped_hash(fields);
 }
 
 std::string pattern_of(const std::string& queue) { return "emq:{" + queue + "}:*"; }
@@ -65,11 +64,26 @@ Dump dump_pattern(RawClient& redis, const std::string& pattern) {
   for (const auto& [key, type] : type_of) append(commands, read_of(key, type));
   redis.send(commands);
   Dump all;
-  for (const auto& [key, type] : type_of) all[key] = type + " " + content(redis.receive(), type);
+  for (const auto& [key, type] : type_of) all[key] = dumped(redis.receive(), type);
   return all;
 }
 
 }  // namespace
+
+std::string dumped_string(const std::string& text) { return "string " + text; }
+std::string dumped_list(const std::vector<std::string>& elements) {
+  return "list " + joined(elements);
+}
+std::string dumped_set(const std::vector<std::string>& sorted) { return "set " + joined(sorted); }
+std::string dumped_zset(const std::vector<std::string>& flat) { return "zset " + joined(flat); }
+std::string dumped_stream(const std::vector<std::string>& entries) {
+  return "stream " + joined(entries);
+}
+std::string dumped_hash(const std::map<std::string, std::string>& fields) {
+  std::vector<std::string> pairs;
+  for (const auto& [field, value] : fields) pairs.push_back(field + "=" + value);
+  return "hash " + joined(pairs);
+}
 
 std::vector<std::string> keys_of(RawClient& redis, const std::string& queue) {
   return texts(redis({"KEYS", pattern_of(queue)}));

@@ -20,6 +20,15 @@ Dump dump_queue(RawClient& redis, const std::string& queue);
 Dump dump_reserve(RawClient& redis);
 Dump dump_all(RawClient& redis);
 
+// The value that a key has in a dump. The last two take what the server answers: members with their
+// scores in turn; entries as show() prints them.
+std::string dumped_string(const std::string& text);
+std::string dumped_list(const std::vector<std::string>& elements);
+std::string dumped_set(const std::vector<std::string>& sorted);
+std::string dumped_hash(const std::map<std::string, std::string>& fields);
+std::string dumped_zset(const std::vector<std::string>& flat);
+std::string dumped_stream(const std::vector<std::string>& entries);
+
 // The names alone of a queue's keys.
 std::vector<std::string> keys_of(RawClient& redis, const std::string& queue);
 

@@ -75,7 +75,9 @@ Reply ScriptQueue::end_deduplication(const std::vector<OwnedSeen>& ids, bool for
        .subkeys = keys.subkeys,
        .de = keys.de,
        .de_due = keys.de_due,
-       .de_next = keys.de_next},
+       .de_next = keys.de_next,
+       .sizes_completed = keys.sizes_completed,
+       .sizes_failed = keys.sizes_failed},
       {.revision = revision, .now = now, .count = ids.size(), .force = force});
   for (const auto& id : ids) {
     const auto& next = id.kept.empty() ? id.owner : id.kept;

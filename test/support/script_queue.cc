@@ -149,7 +149,9 @@ Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
 
 Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
   Claimed claimed;
-  claimed.lease = {Lease::deadline_for(now, options.lease_ms), options.node, ++nonce_};
+  if (!options.nonce) ++nonce_;
+  claimed.lease = {Lease::deadline_for(now, options.lease_ms), options.node,
+                   options.nonce.value_or(nonce_)};
   claimed.reply = call(ScriptCall::of<scripts::JobClaim>({.meta = keys.meta,
                                                           .active = keys.active,
                                                           .wait = keys.wait,

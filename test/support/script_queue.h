@@ -84,6 +84,7 @@ struct ClaimOptions {
   std::int64_t lease_ms = 30'000;
   unsigned node = 1;
   bool take_crashed = true;
+  std::optional<unsigned> nonce{};  // not given: the next one of the ScriptQueue
 };
 
 // The jobs of one call end alike: all completed or all failed, all dropped or none.
