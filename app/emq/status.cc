@@ -3,7 +3,11 @@
 // is not_found.
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "argument.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
 #include "session.h"
@@ -31,7 +35,46 @@ Json to_json(const std::string& queue, const echomq::Counts& counts) {
           {"failed", counts.failed}};
 }
 
-Exit status(const std::optional<std::string>& only, const Session& session) {
+using Counted = std::vector<std::pair<std::string, echomq::Counts>>;
+
+void print_table(const Counted& queues) {
+  Table table({{"queue"},
+               {"waiting", true},
+               {"prioritized", true},
+               {"active", true},
+               {"delayed", true},
+               {"waiting-children", true},
+               {"completed", true},
+               {"failed", true}});
+  for (const auto& [queue, counts] : queues) add_row(table, queue, counts);
+  table.print();
+}
+
+// The text format of Prometheus, version 0.0.4. Names of queues need no escapes.
+void print_prometheus(const Counted& queues) {
+  print("# HELP echomq_jobs Jobs of a queue in a state.\n# TYPE echomq_jobs gauge\n");
+  for (const auto& [queue, counts] : queues)
+    for (const auto& [state, jobs] :
+         {std::pair("waiting", counts.waiting), std::pair("prioritized", counts.prioritized),
+          std::pair("active", counts.active), std::pair("delayed", counts.delayed),
+          std::pair("waiting-children", counts.waiting_children),
+          std::pair("completed", counts.completed), std::pair("failed", counts.failed)})
+      print("echomq_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", queue, state, jobs);
+  print(
+      "# HELP echomq_queue_paused 1 while a queue is paused.\n# TYPE echomq_queue_paused gauge\n");
+  for (const auto& [queue, counts] : queues)
+    print("echomq_queue_paused{{queue=\"{}\"}} {}\n", queue, counts.paused ? 1 : 0);
+}
+
+struct StatusOptions {
+  std::optional<std::string> queue;
+  bool prometheus = false;
+};
+
+Exit status(const StatusOptions& typed, const Session& session) {
+  const auto& only = typed.queue;
+  if (typed.prometheus && session.json)
+    return session.fail(bad_value("--prometheus", "with --json", "one of the two"));
   if (only)
     if (const auto name = echomq::queue_name(*only); !name) return session.fail(name.error());
   auto client = session.connect();
@@ -44,15 +87,7 @@ Exit status(const std::optional<std::string>& only, const Session& session) {
     if (!all) return session.fail(all.error());
     names = *std::move(all);
   }
-  Table table({{"queue"},
-               {"waiting", true},
-               {"prioritized", true},
-               {"active", true},
-               {"delayed", true},
-               {"waiting-children", true},
-               {"completed", true},
-               {"failed", true}});
-  Json queues = Json::array();
+  Counted queues;
   std::vector<echomq::Error> problems;
   for (const auto& name : names) {
     echomq::Queue<> queue{*client, name};
@@ -63,13 +98,16 @@ Exit status(const std::optional<std::string>& only, const Session& session) {
         problems.push_back(counts.error());
       continue;
     }
-    add_row(table, queue.name(), *counts);
-    queues.push_back(to_json(queue.name(), *counts));
+    queues.emplace_back(queue.name(), *counts);
   }
   if (session.json) {
-    if (!only || problems.empty()) print_json({{"queues", queues}});
+    Json all = Json::array();
+    for (const auto& [name, counts] : queues) all.push_back(to_json(name, counts));
+    if (!only || problems.empty()) print_json({{"queues", all}});
+  } else if (typed.prometheus) {
+    print_prometheus(queues);
   } else if (!queues.empty()) {
-    table.print();
+    print_table(queues);
   } else if (problems.empty()) {
     std::fputs("no queues yet; `emq add QUEUE NAME DATA` makes one\n", stdout);
   }
@@ -83,14 +121,17 @@ void declare_status(CLI::App& app, Session& session) {
   auto* verb = session.declare(app, "status", "Count the jobs of one queue, or of all",
                                "  emq status\n"
                                "  emq status mail --json | jq '.queues[0].waiting'\n"
+                               "  emq status --prometheus > /var/lib/node_exporter/echomq.prom\n"
                                "What a queue is limited to: `emq limit QUEUE`.\n");
-  auto queue = std::make_shared<std::optional<std::string>>();
-  verb->add_option("QUEUE", *queue, "One queue. Default: all that were ever opened here");
+  auto typed = std::make_shared<StatusOptions>();
+  verb->add_option("QUEUE", typed->queue, "One queue. Default: all that were ever opened here");
+  verb->add_flag("--prometheus", typed->prometheus,
+                 "Print gauges in the text format of Prometheus: echomq_jobs{queue,state}");
   session.declare_server(*verb);
   session.declare_json(*verb,
                        "Print {\"queues\":[{\"queue\",\"paused\",\"limited\",\"waiting\",..}]}");
   verb->callback(
-      [queue, &session] { session.run = [queue, &session] { return status(*queue, session); }; });
+      [typed, &session] { session.run = [typed, &session] { return status(*typed, session); }; });
 }
 
 }  // namespace emq

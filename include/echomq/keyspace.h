@@ -60,10 +60,9 @@ namespace echomq::inline v2 {
 //   trash              set     ids taken out of a set whose own keys are still to be deleted
 //   subkeys            set     ids of jobs that have keys beside their hash
 //   schedules          zset    scheduler id -> next run, ms since 1970
-//   de                 hash    deduplication id -> owner, until when, and the add that is kept for
-//   it de:due             zset    deduplication id -> when it is looked at: its expiry, ms since
-//   1970 de:next            hash    deduplication id -> the newest add that waits for the owner's
-//   end
+//   de                 hash    deduplication id -> owner, until when, and the id of the kept add
+//   de:due             zset    deduplication id -> when it is looked at: its expiry, in ms
+//   de:next            hash    deduplication id -> the add that is kept for the owner's end
 enum class Structure {
   meta,
   id,

@@ -92,8 +92,7 @@ struct Durability {
 // being over, or when its time is; a job that is gone for whatever reason owns nothing.
 //
 //   simple:    until the owner has completed or failed for good, or is removed
-//   throttle:  for `ttl` from the add, whether the owner ends before or runs on; removing it by
-//   hand
+//   throttle:  for `ttl` from the add, whether the owner ends before or runs on; removing it
 //              gives the id free
 //   debounce:  with JobOptions::delay: a newer add replaces the owner while that is delayed, and
 //              `ttl` begins anew, so the last one of a burst is run

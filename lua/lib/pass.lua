@@ -5,7 +5,7 @@
 local function pass(g, limiter, taken)
   if g.hold_over then
     redis.call('HDEL', limiter, 'held', 'hold')
-    if g.concurrency == 0 and g.max == 0 then
+    if g.concurrency == 0 and g.max == 0 and g.length == 0 then
       redis.call('HDEL', KEYS[1], 'limits')
       redis.call('DEL', limiter)
     end

@@ -375,6 +375,14 @@ TEST_F(ScriptLimits, AHoldLeavesTheLimitsAsTheyAre) {
   EXPECT_EQ(limits(), "2:0:0:0:0");
 }
 
+TEST_F(ScriptLimits, TheLengthOfAQueueOutlastsAHold) {
+  q.limit({.length = "1"});
+  q.hold(1'000);
+  q.now += 2'000;
+  q.claim(1);
+  EXPECT_EQ(statuses(q.add({{.id = "x"}, {.id = "y"}})), "ok full");
+}
+
 TEST_F(ScriptLimits, AReleaseWithAHoldIsOneStep) {
   add_many(2);
   const auto run = q.claim(1).runs.at(0);

@@ -77,7 +77,7 @@ TEST_F(QueueObliterate, LimitsStayAndAHoldBesideThemDoesNot) {
   q.limit({.concurrency = "2"});
   q.hold(60'000);
   ASSERT_EQ(q.obliterate().integer, 0);
-  EXPECT_EQ(show(q.gate()), "[open 0 2 0 0 0 0]");
+  EXPECT_EQ(show(q.gate()), "[open 0 2 0 0 0 0 0]");
 }
 
 TEST_F(QueueObliterate, GhostsAreNoJobs) {

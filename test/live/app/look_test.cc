@@ -43,8 +43,23 @@ TEST_F(Status, CountsEachState) {
   EXPECT_NE(emq({"status", name}).out.find(name + " (limited)"), std::string::npos);
 }
 
+TEST_F(Status, ForPrometheus) {
+  add_many(3);
+  ASSERT_TRUE(queue.pause());
+  const auto gauges = emq({"status", name, "--prometheus"}).out;
+  EXPECT_EQ(gauges.find("# HELP echomq_jobs "), 0U) << gauges;
+  EXPECT_NE(gauges.find("\n# TYPE echomq_jobs gauge\n"), std::string::npos) << gauges;
+  EXPECT_NE(gauges.find("\nechomq_jobs{queue=\"" + name + "\",state=\"waiting\"} 3\n"),
+            std::string::npos)
+      << gauges;
+  EXPECT_NE(gauges.find("\nechomq_queue_paused{queue=\"" + name + "\"} 1\n"), std::string::npos)
+      << gauges;
+  EXPECT_EQ(emq({"status", name + ".none", "--prometheus"}).code, 5);
+}
+
 TEST_F(Status, LookingMakesNoQueue) {
   EXPECT_EQ(emq({"status", name}).code, 5);
+  EXPECT_EQ(emq({"status", name, "--prometheus", "--json"}).code, 2);
   EXPECT_EQ(emq({"job", name, "x"}).code, 5);
   EXPECT_TRUE(dump_queue(redis, name).empty());
 }

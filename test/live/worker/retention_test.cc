@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/dump.h"
 #include "support/library_test.h"
 
 namespace echomq::test {
