@@ -53,10 +53,10 @@ TEST_F(DeclaredKeys, INV2_P22_EveryKeyTouchedInAScriptWasDeclared) {
 }
 
 TEST_F(DeclaredKeys, INV2_HoldsOverARandomLife) {
-  live(1, 600);
+  live(1, 300);
   const auto seen = take();
   expect_none(seen);
-  EXPECT_GT(seen.scripts, 500U);
+  EXPECT_GT(seen.scripts, 250U);
 }
 
 TEST_F(DeclaredKeys, INV3_AllKeysOfAQueueCarryItsHashtag) {
