@@ -197,7 +197,7 @@ TEST_F(LostAnswer, OfTheNodeLeaseWhileConnecting) {
 // A fixed node id is granted again to whoever holds it.
 TEST_F(LostAnswer, OfTheNodeLeaseOfAFixedNode) {
   auto how = patient();
-  how.node = client.node() ^ 1U;
+  how.node = unused_node();
   proxy.lose(Loss::answer, "node/lease", {.times = 2});
   auto own = connect(proxy.url(), how);
   ASSERT_TRUE(own) << own.error().message();
@@ -233,7 +233,7 @@ TEST_F(LostAnswer, OfARenewalOfTheNodeLease) {
 // moment and no more.
 TEST_F(LostAnswer, OfTheReturnOfANodeId) {
   auto how = patient();
-  how.node = client.node() ^ 1U;
+  how.node = unused_node();
   {
     auto own = far(how);
     proxy.lose(Loss::silence, "node/lease");

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "echomq/keyspace.h"
 #include "job/record.h"
 #include "support/dump.h"
 
@@ -49,6 +50,12 @@ void LibraryTest::age_add(const std::string& id, std::int64_t ms) {
   const auto added = job::read_head(head).value().added_ms;
   redis({"HSET", job_key(name, id), "head",
          std::to_string(added - ms) + head.substr(head.find(':'))});
+}
+
+unsigned LibraryTest::unused_node() {
+  unsigned node = 1'023;
+  while (redis({"HEXISTS", reserve_key(Reserve::nodes), std::to_string(node)}).integer == 1) --node;
+  return node;
 }
 
 void LibraryTest::set_meta(const std::string& field_of_meta, const std::string& value) {

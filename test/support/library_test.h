@@ -47,6 +47,8 @@ class LibraryTest : public testing::Test {
   // As if the job had been added so long ago.
   void age_add(const std::string& id, std::int64_t ms);
   void set_meta(const std::string& field, const std::string& value);
+  // A node id that no process has had.
+  [[nodiscard]] unsigned unused_node();
 
   TestServer& server;
   Log log{};

@@ -32,7 +32,7 @@ class Nodes : public OwnServerTest {
 };
 
 TEST_F(Nodes, FixedAndTaken) {
-  const auto first = connect(server.url(), fixed(client.node() ^ 1U)).value();
+  const auto first = connect(server.url(), fixed(unused_node())).value();
   const auto second = connect(server.url(), fixed(first.node()));
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::nodes_exhausted) << second.error().message();
@@ -41,7 +41,7 @@ TEST_F(Nodes, FixedAndTaken) {
 }
 
 TEST_F(Nodes, CleanExitReturnsItAtOnce) {
-  const unsigned node = client.node() ^ 1U;
+  const unsigned node = unused_node();
   for (int time = 0; time < 3; ++time) {
     auto holder = connect(server.url(), fixed(node));
     ASSERT_TRUE(holder) << "time " << time << ": " << holder.error().message();
@@ -51,7 +51,7 @@ TEST_F(Nodes, CleanExitReturnsItAtOnce) {
 }
 
 TEST_F(Nodes, KilledProcessGivesItBackWithItsLease) {
-  const unsigned node = client.node() ^ 1U;
+  const unsigned node = unused_node();
   ChildProcess holder("worker_process", {"url=" + server.url(), "queue=" + name,
                                          "node=" + std::to_string(node), "node_lease=3000"});
   const auto taken = [&] {
@@ -103,7 +103,7 @@ TEST_F(Nodes, MintedIdsNameTheNodeAndRise) {
 
 // What the next holder of a node id mints lies above everything that its holder before minted.
 TEST_F(Nodes, SuccessorMintsAboveItsPredecessor) {
-  const unsigned node = client.node() ^ 1U;
+  const unsigned node = unused_node();
   std::string before;
   for (int time = 0; time < 5; ++time) {
     auto holder = connect(server.url(), fixed(node)).value();
