@@ -303,10 +303,10 @@ void declare_add(CLI::App& app, Session& session) {
                    "An id of your own: while it exists, a second add exits 6. Excludes --stdin")
       ->type_name("ID")
       ->excludes(from_stdin);
-  verb->add_option(
-          "--keep-completed", typed->keep_completed,
-          "How many completed jobs stay, and for how long: all, none, 1000, 24h, 1000,24h. "
-          "Default: the worker's rule")
+  verb->add_option("--keep-completed", typed->keep_completed,
+                   "How many completed jobs stay, how long, and how much: all, none, 1000, 24h, "
+                   "64MiB, 1000,24h. "
+                   "Default: the worker's rule")
       ->type_name("RULE");
   verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs")
       ->type_name("RULE");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "argument.h"
 
-#include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -43,22 +43,30 @@ constexpr std::string_view kDurationForm =
 constexpr std::string_view kBackoffForm =
     "fixed:TIME or exponential:TIME, and perhaps ,JITTER from 0 to 1 (\"exponential:1s,0.2\")";
 constexpr std::string_view kKeepForm =
-    "all, none, or some of COUNT,AGE,SIZE in that order, an age in whole seconds with its unit, a "
-    "size "
-    "in KiB, MiB or GiB (\"1000,24h\", \"64MiB\")";
+    "all, none, or some of COUNT,AGE,SIZE in that order: an age in whole seconds with its unit, "
+    "a size in KiB, MiB or GiB (\"1000,24h\", \"64MiB\")";
 
-// "64MiB"; nullopt: it is no size.
-std::optional<std::int64_t> size_of(std::string_view text) {
-  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"KiB", std::int64_t{1} << 10},
-                                                                  {"MiB", std::int64_t{1} << 20},
-                                                                  {"GiB", std::int64_t{1} << 30}};
+using Unit = std::pair<std::string_view, std::int64_t>;
+
+// A whole number and its unit ("64MiB"), as so many of the smallest; nullopt: it is none, or more
+// than `most`.
+std::optional<std::int64_t> with_unit(std::string_view text, std::initializer_list<Unit> units,
+                                      std::int64_t most) {
   const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
   const auto count = number<std::int64_t>(digits);
-  for (const auto& [unit, bytes] : kUnits)
-    if (count && text.substr(digits.size()) == unit && *count >= 1 &&
-        *count <= echomq::kMaxKeepBytes / bytes)
-      return *count * bytes;
+  for (const auto& [unit, worth] : units)
+    if (count && text.substr(digits.size()) == unit && *count <= most / worth)
+      return *count * worth;
   return std::nullopt;
+}
+
+// "64MiB"; nullopt: it is no size, or none at all.
+std::optional<std::int64_t> size_of(std::string_view text) {
+  constexpr std::int64_t kKiB = 1'024;
+  const auto size =
+      with_unit(text, {{"KiB", kKiB}, {"MiB", kKiB * kKiB}, {"GiB", kKiB * kKiB * kKiB}},
+                echomq::kMaxKeepBytes);
+  return size == 0 ? std::nullopt : size;
 }
 
 }  // namespace
@@ -85,19 +93,13 @@ Result<std::uint64_t> whole_number(std::string_view option, std::string_view tex
 }
 
 Result<milliseconds> duration(std::string_view option, std::string_view text, milliseconds least) {
-  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
-      {"", 1}, {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
-  const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
-  const auto unit = text.substr(digits.size());
-  const auto count = number<std::int64_t>(digits);
-  const auto* known = std::find_if(std::begin(kUnits), std::end(kUnits),
-                                   [unit](const auto& each) { return each.first == unit; });
-  if (!count || known == std::end(kUnits) || *count > echomq::kMaxDelay.count() / known->second)
-    return bad_value(option, text, kDurationForm);
-  const milliseconds value(*count * known->second);
-  if (value < least)
+  const auto value = with_unit(
+      text, {{"", 1}, {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}},
+      echomq::kMaxDelay.count());
+  if (!value) return bad_value(option, text, kDurationForm);
+  if (milliseconds(*value) < least)
     return bad_value(option, text, "at least " + std::to_string(least.count()) + "ms");
-  return value;
+  return milliseconds(*value);
 }
 
 Result<Backoff> backoff(std::string_view option, std::string_view text) {

@@ -65,17 +65,27 @@ Result<RateLimit> parsed_rate(const std::string& text, const std::optional<std::
   return rate;
 }
 
+// A number, or none.
+template <class N>
+std::optional<Error> take_number(std::string_view option, const std::optional<std::string>& text,
+                                 N most, std::optional<std::optional<N>>& change) {
+  if (!text) return std::nullopt;
+  change.emplace();
+  if (*text == kNone) return std::nullopt;
+  const auto value = whole_number(option, *text, 1, static_cast<std::uint64_t>(most));
+  if (!value) return value.error();
+  *change = static_cast<N>(*value);
+  return std::nullopt;
+}
+
 Result<LimitChanges> changes_of(const LimitOptions& typed) {
   LimitChanges changes;
-  if (typed.concurrency) {
-    changes.concurrency.emplace();
-    if (*typed.concurrency != kNone) {
-      const auto most =
-          whole_number("--concurrency", *typed.concurrency, 1, echomq::kMaxQueueConcurrency);
-      if (!most) return most.error();
-      *changes.concurrency = static_cast<unsigned>(*most);
-    }
-  }
+  if (auto bad = take_number("--concurrency", typed.concurrency, echomq::kMaxQueueConcurrency,
+                             changes.concurrency))
+    return *bad;
+  if (auto bad = take_number("--max-length", typed.max_length, echomq::kMaxQueueLength,
+                             changes.max_length))
+    return *bad;
   if (typed.burst && (!typed.rate || *typed.rate == kNone))
     return bad_value("--burst", *typed.burst, "--rate MAX/TIME beside it");
   if (typed.rate) {
@@ -92,14 +102,6 @@ Result<LimitChanges> changes_of(const LimitOptions& typed) {
       const auto time = limit_time("--hold", *typed.hold);
       if (!time) return time.error();
       *changes.hold = *time;
-    }
-  }
-  if (typed.max_length) {
-    changes.max_length.emplace();
-    if (*typed.max_length != kNone) {
-      const auto most = whole_number("--max-length", *typed.max_length, 1, echomq::kMaxQueueLength);
-      if (!most) return most.error();
-      *changes.max_length = static_cast<std::int64_t>(*most);
     }
   }
   return changes;
@@ -214,8 +216,7 @@ void declare_limit(CLI::App& app, Session& session) {
       ->type_name("TIME");
   session.declare_server(*verb);
   session.declare_json(*verb,
-                       "Print "
-                       "{\"queue\",\"concurrency\",\"rate\":{..},\"max_length\",\"gate\",..}");
+                       R"(Print {"queue","concurrency","rate":{..},"max_length","gate",..})");
   verb->callback(
       [typed, &session] { session.run = [typed, &session] { return limit(*typed, session); }; });
 }

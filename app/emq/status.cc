@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // emq status: how many jobs are in each state. Looking makes no queue: a name that was never opened
 // is not_found.
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,51 +18,51 @@
 namespace emq {
 namespace {
 
-void add_row(Table& table, const std::string& queue, const echomq::Counts& counts) {
-  const auto* const note = counts.paused ? " (paused)" : counts.limited ? " (limited)" : "";
-  table.add({queue + note, grouped(counts.waiting), grouped(counts.prioritized),
-             grouped(counts.active), grouped(counts.delayed), grouped(counts.waiting_children),
-             grouped(counts.completed), grouped(counts.failed)});
+using Counted = std::vector<std::pair<std::string, echomq::Counts>>;
+
+struct State {
+  const char* name;
+  std::int64_t echomq::Counts::*jobs;
+};
+
+// In the order in which they are shown.
+constexpr std::array kStates{State{"waiting", &echomq::Counts::waiting},
+                             State{"prioritized", &echomq::Counts::prioritized},
+                             State{"active", &echomq::Counts::active},
+                             State{"delayed", &echomq::Counts::delayed},
+                             State{"waiting-children", &echomq::Counts::waiting_children},
+                             State{"completed", &echomq::Counts::completed},
+                             State{"failed", &echomq::Counts::failed}};
+
+void print_table(const Counted& queues) {
+  std::vector<Table::Column> columns{{"queue"}};
+  for (const auto& state : kStates) columns.push_back({state.name, true});
+  Table table(columns);
+  for (const auto& [queue, counts] : queues) {
+    const auto* const note = counts.paused ? " (paused)" : counts.limited ? " (limited)" : "";
+    std::vector<std::string> row{queue + note};
+    for (const auto& state : kStates) row.push_back(grouped(counts.*state.jobs));
+    table.add(row);
+  }
+  table.print();
 }
 
 Json to_json(const std::string& queue, const echomq::Counts& counts) {
-  return {{"queue", queue},
-          {"paused", counts.paused},
-          {"limited", counts.limited},
-          {"waiting", counts.waiting},
-          {"prioritized", counts.prioritized},
-          {"active", counts.active},
-          {"delayed", counts.delayed},
-          {"waiting_children", counts.waiting_children},
-          {"completed", counts.completed},
-          {"failed", counts.failed}};
-}
-
-using Counted = std::vector<std::pair<std::string, echomq::Counts>>;
-
-void print_table(const Counted& queues) {
-  Table table({{"queue"},
-               {"waiting", true},
-               {"prioritized", true},
-               {"active", true},
-               {"delayed", true},
-               {"waiting-children", true},
-               {"completed", true},
-               {"failed", true}});
-  for (const auto& [queue, counts] : queues) add_row(table, queue, counts);
-  table.print();
+  Json out{{"queue", queue}, {"paused", counts.paused}, {"limited", counts.limited}};
+  for (const auto& state : kStates) {
+    std::string key = state.name;
+    std::replace(key.begin(), key.end(), '-', '_');
+    out[key] = counts.*state.jobs;
+  }
+  return out;
 }
 
 // The text format of Prometheus, version 0.0.4. Names of queues need no escapes.
 void print_prometheus(const Counted& queues) {
   print("# HELP echomq_jobs Jobs of a queue in a state.\n# TYPE echomq_jobs gauge\n");
   for (const auto& [queue, counts] : queues)
-    for (const auto& [state, jobs] :
-         {std::pair("waiting", counts.waiting), std::pair("prioritized", counts.prioritized),
-          std::pair("active", counts.active), std::pair("delayed", counts.delayed),
-          std::pair("waiting-children", counts.waiting_children),
-          std::pair("completed", counts.completed), std::pair("failed", counts.failed)})
-      print("echomq_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", queue, state, jobs);
+    for (const auto& state : kStates)
+      print("echomq_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", queue, state.name, counts.*state.jobs);
   print(
       "# HELP echomq_queue_paused 1 while a queue is paused.\n# TYPE echomq_queue_paused gauge\n");
   for (const auto& [queue, counts] : queues)

@@ -198,10 +198,10 @@ void declare_work(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_option("--name", typed->name, "Stored with the jobs. Default: HOST:PID")
       ->type_name("NAME");
-  verb->add_option(
-          "--keep-completed", typed->keep_completed,
-          "How many completed jobs stay, and for how long: all, none, 1000, 24h, 1000,24h. "
-          "Default: 1000,24h")
+  verb->add_option("--keep-completed", typed->keep_completed,
+                   "How many completed jobs stay, how long, and how much: all, none, 1000, 24h, "
+                   "64MiB, 1000,24h. "
+                   "Default: 1000,24h")
       ->type_name("RULE");
   verb->add_option("--keep-failed", typed->keep_failed,
                    "The same for failed jobs. Default: 10000,7d")

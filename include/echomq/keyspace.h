@@ -8,7 +8,7 @@
 //   queue     := 1..128 of [A-Za-z0-9._-], not "emq"
 //   suffix    := structure | named ":" name | id | id ":" sub
 //   structure := the words of enum Structure; "de:due" and "de:next" are among them
-//   named     := "schedule" | "metrics" | "group" | "sizes"        name := 1..255 of [A-Za-z0-9._-]
+//   named     := "schedule" | "metrics" | "group" | "sizes"   name := 1..255 of [A-Za-z0-9._-]
 //   id        := a minted id (echomq/id.h) | a custom id
 //   custom id := 1..255 of [A-Za-z0-9._-], and none of: a structure or named word, a word of the
 //                v1 wire (below), digits only, "BAT" + 11 base 62 digits

@@ -57,6 +57,7 @@ struct Keep {
 
   static Keep none() { return {0, std::chrono::seconds{0}}; }
   static Keep all() { return {-1, std::chrono::seconds{0}}; }
+  friend bool operator==(const Keep&, const Keep&) = default;
 };
 
 // How safe an added job must be before its add is answered. It is not kept with the job.

@@ -101,6 +101,7 @@ else
     end
   end
 end
+
 -- What the jobs that are told take up: data and value.
 local function sizes_of_kept()
   local kept, noted = {}, {}

@@ -42,15 +42,15 @@ redis.call('HLEN', KEYS[17])
 -- Only a job that has been through a crash stands in `crashed`. One whose hash is gone is looked for near
 -- its ends.
 local function leave_crashed(id, is_there, run)
-  local first
+  local side -- 1: the front, -1: the back
   if is_there then
-    first = crashes_of(run) ~= '0' and '1'
+    side = crashes_of(run) ~= '0' and '1'
   elseif redis.call('LPOS', KEYS[5], id, 'MAXLEN', '256') then
-    first = '1'
+    side = '1'
   elseif redis.call('LPOS', KEYS[5], id, 'RANK', '-1', 'MAXLEN', '256') then
-    first = '-1'
+    side = '-1'
   end
-  return first and redis.call('LREM', KEYS[5], first, id) > 0
+  return side and redis.call('LREM', KEYS[5], side, id) > 0
 end
 
 -- A full server allows this write, and after it the rest.

@@ -8,6 +8,6 @@ local function hold_queue(m, limiter, now, length)
   end
   redis.call('HSET', limiter, 'held', string.format('%.0f', now), 'hold',
     string.format('%.0f', length))
-  if not m.limits then redis.call('HSET', KEYS[1], 'limits', '0:0:0:0:0') end
+  if not m.limits then redis.call('HSET', KEYS[1], 'limits', no_limits()) end
   return now + length
 end

@@ -10,6 +10,9 @@ local function limits_of(m)
     tonumber(burst or '0'), tonumber(length or '0')
 end
 
+-- What stands there of a queue that is held and has none.
+local function no_limits() return '0:0:0:0:0' end
+
 -- Whether `now` lies in the span of that length that began at `from`. The stamps of several clients
 -- differ a little, so one from shortly before it counts as its beginning. One from before it by more than
 -- its length (a second at least) shows that the clock was set back: then nobody waits for its end.

@@ -1,6 +1,6 @@
 -- How large the jobs of a finished set are that ended under a rule with bytes. `sizes` holds each one's
 -- bytes, and in the field '' their sum. It is there only while there are any, so that other queues pay a
--- look at nothing.
+-- look at nothing. Where the sum is no number the account begins anew: no job is torn over it.
 
 -- Jobs have joined the set: their ids and sizes in turn.
 local function note_sizes(sizes, noted)
@@ -9,7 +9,9 @@ local function note_sizes(sizes, noted)
   for i = 2, #noted, 2 do all = all + noted[i] end
   for i = 2, #noted, 2 do noted[i] = string.format('%.0f', noted[i]) end
   redis.call('HSET', sizes, unpack(noted))
-  redis.call('HINCRBY', sizes, '', string.format('%.0f', all))
+  if type(redis.pcall('HINCRBY', sizes, '', string.format('%.0f', all))) ~= 'number' then
+    redis.call('DEL', sizes)
+  end
 end
 
 -- Jobs have left it.
@@ -20,7 +22,6 @@ local function forget_sizes(sizes, ids)
     freed = freed + (tonumber(size or '0') or 0)
   end
   redis.call('HDEL', sizes, unpack(ids))
-  if redis.call('HINCRBY', sizes, '', string.format('%.0f', 0 - freed)) <= 0 then
-    redis.call('DEL', sizes)
-  end
+  local left = redis.pcall('HINCRBY', sizes, '', string.format('%.0f', 0 - freed))
+  if type(left) ~= 'number' or left <= 0 then redis.call('DEL', sizes) end
 end

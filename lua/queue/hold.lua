@@ -13,7 +13,7 @@ redis.call('HLEN', KEYS[2])
 redis.call('HDEL', KEYS[1], '')
 if ARGV[3] ~= '0' then return hold_queue(m, KEYS[2], tonumber(ARGV[2]), tonumber(ARGV[3])) end
 redis.call('HDEL', KEYS[2], 'held', 'hold', 'armed')
-if m.limits == '0:0:0:0:0' then redis.call('HDEL', KEYS[1], 'limits') end
+if m.limits == no_limits() then redis.call('HDEL', KEYS[1], 'limits') end
 redis.pcall('ZREM', KEYS[3], '2')
 if not m.paused then redis.pcall('ZADD', KEYS[3], '0', '0') end
 return 0

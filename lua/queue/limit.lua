@@ -22,13 +22,13 @@ if max == 0 then
 end
 local limits = string.format('%.0f:%.0f:%.0f:%.0f:%.0f', concurrency, max, duration, burst, length)
 local is_held = redis.call('HEXISTS', KEYS[2], 'held') == 1
-if limits == (m.limits or '0:0:0:0:0') then return 0 end
+if limits == (m.limits or no_limits()) then return 0 end
 
 -- A full server allows this write, and after it the rest.
 redis.call('HDEL', KEYS[2], 'armed')
 local is_other = max == 0 or burst ~= had_burst or (burst > 0 and duration ~= had_duration)
 if is_other then redis.call('HDEL', KEYS[2], 'start', 'count', 'at', 'level') end
-if limits == '0:0:0:0:0' and not is_held then
+if limits == no_limits() and not is_held then
   redis.call('HDEL', KEYS[1], 'limits')
 else
   redis.call('HSET', KEYS[1], 'limits', limits)

@@ -8,7 +8,7 @@
 -- RETURNS how many jobs are there still, those in trash among them; 0: it is done
 -- ERRORS  EMQFENCE
 -- COST    O(1): at most 15 calls; the memory is given back in the background
--- USES    fence
+-- USES    fence limits
 local m = fence()
 if m.err then return m end
 local ghosts = tonumber(redis.call('HGET', KEYS[5], 'wait') or '0') or 0
@@ -25,7 +25,7 @@ if ARGV[3] == '1' then
 else
   redis.call('HDEL', KEYS[1], 'paused', 'priority_seq')
   -- Limits that are none stand there only while the queue is held, which it is no more.
-  if m.limits == '0:0:0:0:0' then redis.call('HDEL', KEYS[1], 'limits') end
+  if m.limits == no_limits() then redis.call('HDEL', KEYS[1], 'limits') end
   redis.call('HSET', KEYS[1], 'created', ARGV[2])
 end
 return 0

@@ -19,7 +19,13 @@ bool is_limit_time(std::chrono::milliseconds time) {
   return time.count() >= 1 && time <= kMaxLimitTime;
 }
 
-// An empty argument leaves its limit as it is.
+// An empty argument leaves its limit as it is, and so does one that is not given.
+scripts::QueueLimit::Args no_change() {
+  scripts::QueueLimit::Args args;
+  args.revision = scripts::kRevision;
+  return args;
+}
+
 Result<void> set_limits(QueueCore& queue, const scripts::QueueLimit::Args& args) {
   const auto& k = queue.keys();
   const auto reply =
@@ -70,31 +76,24 @@ std::optional<Error> check_hold(std::chrono::milliseconds duration) {
 }
 
 Result<void> limit_concurrency(QueueCore& queue, unsigned concurrency) {
-  return set_limits(queue, {.revision = scripts::kRevision,
-                            .concurrency = concurrency,
-                            .max = "",
-                            .duration = "",
-                            .burst = "",
-                            .length = ""});
+  auto args = no_change();
+  args.concurrency = concurrency;
+  return set_limits(queue, args);
 }
 
 Result<void> limit_length(QueueCore& queue, std::int64_t max_length) {
-  return set_limits(queue, {.revision = scripts::kRevision,
-                            .concurrency = "",
-                            .max = "",
-                            .duration = "",
-                            .burst = "",
-                            .length = max_length});
+  auto args = no_change();
+  args.length = max_length;
+  return set_limits(queue, args);
 }
 
 Result<void> limit_rate(QueueCore& queue, const std::optional<RateLimit>& rate) {
   const auto set = rate.value_or(RateLimit{0, std::chrono::milliseconds(0), 0});
-  return set_limits(queue, {.revision = scripts::kRevision,
-                            .concurrency = "",
-                            .max = set.max,
-                            .duration = set.duration.count(),
-                            .burst = set.burst,
-                            .length = ""});
+  auto args = no_change();
+  args.max = set.max;
+  args.duration = set.duration.count();
+  args.burst = set.burst;
+  return set_limits(queue, args);
 }
 
 Result<std::int64_t> hold(QueueCore& queue, std::chrono::milliseconds duration) {

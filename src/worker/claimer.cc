@@ -149,7 +149,7 @@ void Claimer::loaded(Claim& claim) {
     fit.push_back(std::move(job));
   }
   if (permit) client->give_crash_permit();
-  events_.loaded(fit, unfit);
+  events_.loaded(std::move(fit), std::move(unfit));
 }
 
 void Claimer::ended(const std::shared_ptr<RunningJob>& job) {

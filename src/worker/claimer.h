@@ -43,7 +43,7 @@ class Claimer : public std::enable_shared_from_this<Claimer> {
     std::function<void(const Error&)> refused;
     // Both in the order of the claim. `unfit` are to be given back unworked: gone, lost on the way,
     // late, a second one that has been through a crash, or claimed by a worker that stops.
-    std::function<void(const Jobs& fit, const Jobs& unfit)> loaded;
+    std::function<void(Jobs fit, Jobs unfit)> loaded;
     // A job that has been through a crash waits, and now it may be taken.
     std::function<void()> crashed_ready;
     // What jobs call when their handlers report progress; from any thread.

@@ -83,14 +83,7 @@ void RawFetchedJob::let_go() noexcept {
 std::optional<Error> RawFetchedJob::refusal(const Outcome* outcome) const {
   if (!running_)
     return Error{ErrorCode::wrong_state, "the job is not held: it was finished or moved away", {}};
-  if (!outcome || outcome->kind() != Outcome::Kind::done ||
-      outcome->text().size() <= kMaxResultBytes)
-    return std::nullopt;
-  const auto size = std::to_string(outcome->text().size());
-  const auto limit = std::to_string(kMaxResultBytes);
-  return Error{ErrorCode::too_large,
-               "the result is " + size + " bytes long; the limit is " + limit,
-               {{"value", size}, {"expected", limit}}};
+  return outcome ? check_result(*outcome) : std::nullopt;
 }
 
 Result<void> RawFetchedJob::settle(std::optional<Outcome> outcome) {

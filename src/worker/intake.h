@@ -24,7 +24,7 @@ class Intake : public std::enable_shared_from_this<Intake> {
   struct Events {
     // Both as the claimer tells them. A job keeps its slot until ended(), fit or not; then step()
     // is due.
-    std::function<void(const Claimer::Jobs& fit, const Claimer::Jobs& unfit)> loaded;
+    std::function<void(Claimer::Jobs fit, Claimer::Jobs unfit)> loaded;
     std::function<void()> progress;
     // A claim is through, whatever became of it: step() is due, and idle() may have changed.
     std::function<void()> claim_ended;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,12 +24,10 @@ class Oldest {
   // that is sent after another one finds what that one leaves.
   [[nodiscard]] std::vector<std::string> take(std::size_t jobs) {
     const auto count = std::min({known_.size(), jobs, most_});
-    std::vector<std::string> ids;
-    ids.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      ids.push_back(std::move(known_.front()));
-      known_.pop_front();
-    }
+    const auto end = known_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<std::string> ids(std::make_move_iterator(known_.begin()),
+                                 std::make_move_iterator(end));
+    known_.erase(known_.begin(), end);
     given_ += count;
     return ids;
   }

@@ -78,27 +78,13 @@ bool PoolRunner::withdraw(const std::shared_ptr<RunningJob>& job) {
 }
 
 // Without those that lost their lease: another run of the job may be here beside them.
-std::size_t PoolRunner::cancel(std::string_view id, const std::string& reason) {
+std::size_t PoolRunner::cancel(std::optional<std::string_view> only, const std::string& reason) {
   Jobs jobs;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& job : jobs_)
-      if (job->job.id == id && !job->lease_lost()) jobs.push_back(job);
+      if ((!only || job->job.id == *only) && !job->lease_lost()) jobs.push_back(job);
   }
-  return cancel(jobs, reason);
-}
-
-std::size_t PoolRunner::cancel_all(const std::string& reason) {
-  Jobs jobs;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& job : jobs_)
-      if (!job->lease_lost()) jobs.push_back(job);
-  }
-  return cancel(jobs, reason);
-}
-
-std::size_t PoolRunner::cancel(const Jobs& jobs, const std::string& reason) {
   for (const auto& job : jobs) job->ask_to_stop(StopReason::Kind::cancelled, reason);
   return jobs.size();
 }

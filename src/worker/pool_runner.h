@@ -3,14 +3,15 @@
 // the loop together, because each call of the loop has its price and their ends can travel
 // together.
 //
-// Thread-safety: on the loop only, but set_concurrency(), cancel() and cancel_all() from any
-// thread, and running_ids(), join() and abandon() from any but the pool's own.
+// Thread-safety: on the loop only, but set_concurrency() and cancel() from any thread, and
+// running_ids(), join() and abandon() from any but the pool's own.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,9 @@ class PoolRunner final : public Runner, public std::enable_shared_from_this<Pool
   void stop(const Result<void>& status) override;
   // How many handlers may run at the same time, from now on; the core is to be told.
   void set_concurrency(unsigned concurrency);
-  // Asks those runs to stop that have not ended; answers how many they are. One that has not begun
-  // begins all the same, and finds itself asked.
-  std::size_t cancel(std::string_view id, const std::string& reason);
-  std::size_t cancel_all(const std::string& reason);
+  // Asks those runs to stop that have not ended, of one job or of all; answers how many they are.
+  // One that has not begun begins all the same, and finds itself asked.
+  std::size_t cancel(std::optional<std::string_view> only, const std::string& reason);
   // Ids of the handlers that are running now, separated by blanks.
   [[nodiscard]] std::string running_ids() const;
   // Ends the threads, which hold on to this runner: before the last handle goes.
@@ -49,7 +49,6 @@ class PoolRunner final : public Runner, public std::enable_shared_from_this<Pool
   bool begin(const std::shared_ptr<RunningJob>& job);
   void end(std::shared_ptr<RunningJob> job, Outcome outcome);
   void tell_ended();
-  static std::size_t cancel(const Jobs& jobs, const std::string& reason);
 
   std::shared_ptr<QueueCore> queue_;
   RawHandler handler_;

@@ -22,16 +22,22 @@ Settlement ended(std::shared_ptr<RunningJob> job, Settlement::Kind kind, std::st
   return settlement;
 }
 
+Settlement failed(std::shared_ptr<RunningJob> job, std::string reason,
+                  const WorkerOptions& options) {
+  const auto keep = job->job.options.keep_failed.value_or(options.keep_failed);
+  return ended(std::move(job), Settlement::Kind::fail, std::move(reason), keep);
+}
+
 // The end of a job that is put off once more, when it may be no more.
 std::optional<Settlement> put_off_too_often(const std::shared_ptr<RunningJob>& job,
                                             const WorkerOptions& options) {
   const auto starts = job->job.attempts_started + 1;
   if (options.max_starts == 0 || starts < options.max_starts) return std::nullopt;
-  return ended(job, Settlement::Kind::fail,
-               "started " + std::to_string(starts) +
-                   " times and put off each time; max_starts is " +
-                   std::to_string(options.max_starts),
-               job->job.options.keep_failed.value_or(options.keep_failed));
+  return failed(job,
+                "started " + std::to_string(starts) +
+                    " times and put off each time; max_starts is " +
+                    std::to_string(options.max_starts),
+                options);
 }
 
 std::chrono::milliseconds within_range(std::chrono::milliseconds delay) {
@@ -47,18 +53,24 @@ std::string cut(std::string_view text, std::size_t limit) {
   return std::string(text.substr(0, end));
 }
 
+std::optional<Error> check_result(const Outcome& outcome) {
+  if (outcome.kind() != Outcome::Kind::done || outcome.text().size() <= kMaxResultBytes)
+    return std::nullopt;
+  const auto size = std::to_string(outcome.text().size());
+  const auto limit = std::to_string(kMaxResultBytes);
+  return Error{ErrorCode::too_large,
+               "the result is " + size + " bytes long; the limit is " + limit,
+               {{"value", size}, {"expected", limit}}};
+}
+
 Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
                   const WorkerOptions& options, double draw) {
   const auto& loaded = job->job;
-  const auto keep_failed = loaded.options.keep_failed.value_or(options.keep_failed);
   if (outcome.kind() == Outcome::Kind::done) {
-    if (outcome.text().size() <= kMaxResultBytes)
-      return ended(std::move(job), Settlement::Kind::complete, outcome.text(),
-                   loaded.options.keep_completed.value_or(options.keep_completed));
-    return ended(std::move(job), Settlement::Kind::fail,
-                 "too_large: the result is " + std::to_string(outcome.text().size()) +
-                     " bytes long; the limit is " + std::to_string(kMaxResultBytes),
-                 keep_failed);
+    if (const auto bad = check_result(outcome))
+      return failed(std::move(job), bad->message(), options);
+    const auto keep = loaded.options.keep_completed.value_or(options.keep_completed);
+    return ended(std::move(job), Settlement::Kind::complete, outcome.text(), keep);
   }
   if (outcome.kind() == Outcome::Kind::rate_limited) {
     auto settlement = put_back(std::move(job), options);
@@ -77,7 +89,7 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
   }
   const auto failures = loaded.attempts_made + 1;
   if (outcome.kind() == Outcome::Kind::unrecoverable || failures >= loaded.options.attempts)
-    return ended(std::move(job), Settlement::Kind::fail, std::move(reason), keep_failed);
+    return failed(std::move(job), std::move(reason), options);
   auto settlement = ended(std::move(job), Settlement::Kind::retry, std::move(reason), {});
   const auto delay = outcome.delay() ? within_range(*outcome.delay())
                                      : job::backoff_delay(loaded.options.backoff, failures, draw);
@@ -92,10 +104,10 @@ std::optional<Settlement> expire(const std::shared_ptr<RunningJob>& job,
   const auto allowed = loaded.options.expires_in->count();
   const auto waited = now_ms - loaded.added_ms;
   if (waited <= allowed) return std::nullopt;
-  auto settlement = ended(job, Settlement::Kind::fail,
-                          "expired: taken " + std::to_string(waited) +
-                              " ms after its add; expires_in is " + std::to_string(allowed),
-                          loaded.options.keep_failed.value_or(options.keep_failed));
+  auto settlement = failed(job,
+                           "expired: taken " + std::to_string(waited) +
+                               " ms after its add; expires_in is " + std::to_string(allowed),
+                           options);
   settlement.attempts_made = loaded.attempts_made;  // none was
   return settlement;
 }

@@ -33,10 +33,12 @@ struct Settlement {
   [[nodiscard]] bool ends_job() const { return kind == Kind::complete || kind == Kind::fail; }
   // Settlements that may travel in one call.
   [[nodiscard]] bool travels_with(const Settlement& other) const {
-    return kind == other.kind && hold_ms == other.hold_ms && keep.count == other.keep.count &&
-           keep.age == other.keep.age && keep.bytes == other.keep.bytes;
+    return kind == other.kind && hold_ms == other.hold_ms && keep == other.keep;
   }
 };
+
+// too_large where an outcome has a result that no job can have.
+std::optional<Error> check_result(const Outcome& outcome);
 
 // What becomes of a job whose handler ended with `outcome`. `draw` is uniform in [0,1), for the
 // jitter.

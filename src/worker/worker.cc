@@ -79,7 +79,9 @@ unsigned RawWorker::concurrency() const { return runner_->concurrency(); }
 bool RawWorker::cancel(std::string_view id, const std::string& reason) {
   return runner_->cancel(id, reason) > 0;
 }
-std::size_t RawWorker::cancel_all(const std::string& reason) { return runner_->cancel_all(reason); }
+std::size_t RawWorker::cancel_all(const std::string& reason) {
+  return runner_->cancel(std::nullopt, reason);
+}
 Result<void> RawWorker::status() const { return core_->report().status(); }
 WorkerStats RawWorker::stats() const { return core_->report().stats(); }
 

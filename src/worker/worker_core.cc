@@ -112,17 +112,15 @@ void WorkerCore::let_in() { intake_->set_concurrency(runner_->capacity(running_.
 
 // Some may be too many: the capacity was lowered while their claim was on its way. They go back
 // with those that are unfit, the job that was claimed last first.
-void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
-  auto to_run = without_expired(fit);
+void WorkerCore::loaded(Claimer::Jobs fit, Claimer::Jobs unfit) {
+  end_expired(fit);
   const std::size_t capacity = runner_->capacity(running_.size());
-  const auto room =
-      std::min(to_run.size(), capacity - std::min<std::size_t>(capacity, running_.size()));
-  auto back = unfit;
-  back.insert(back.end(), to_run.begin() + static_cast<std::ptrdiff_t>(room), to_run.end());
-  to_run.resize(room);
-  run(to_run);
-  std::sort(back.rbegin(), back.rend(), claimed_before);
-  for (const auto& job : back) {
+  const auto room = std::min(fit.size(), capacity - std::min(capacity, running_.size()));
+  unfit.insert(unfit.end(), fit.begin() + static_cast<std::ptrdiff_t>(room), fit.end());
+  fit.resize(room);
+  run(fit);
+  std::sort(unfit.rbegin(), unfit.rend(), claimed_before);
+  for (const auto& job : unfit) {
     if (stopping_) {  // goes back with all others that have not begun, in their order
       running_.insert(job);
       continue;
@@ -133,20 +131,16 @@ void WorkerCore::loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit) {
   step();
 }
 
-// Ends those that a worker took too late.
-Claimer::Jobs WorkerCore::without_expired(const Claimer::Jobs& jobs) {
-  Claimer::Jobs to_run;
-  to_run.reserve(jobs.size());
+// Those that were taken too late are not run.
+void WorkerCore::end_expired(Claimer::Jobs& jobs) {
   const auto now = queue_->client()->now_ms();
-  for (const auto& job : jobs) {
-    if (auto expired = expire(job, options_, now)) {
-      settler_->push(*std::move(expired));
-      intake_->ended(job);
-    } else {
-      to_run.push_back(job);
-    }
-  }
-  return to_run;
+  std::erase_if(jobs, [&](const auto& job) {
+    auto expired = expire(job, options_, now);
+    if (!expired) return false;
+    settler_->push(*std::move(expired));
+    intake_->ended(job);
+    return true;
+  });
 }
 
 void WorkerCore::run(const Claimer::Jobs& jobs) {

@@ -65,8 +65,8 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void opened(const Result<void>& result);
   void fail(const Error& why);
   void step();
-  void loaded(const Claimer::Jobs& fit, const Claimer::Jobs& unfit);
-  [[nodiscard]] Claimer::Jobs without_expired(const Claimer::Jobs& jobs);
+  void loaded(Claimer::Jobs fit, Claimer::Jobs unfit);
+  void end_expired(Claimer::Jobs& jobs);
   void run(const Claimer::Jobs& jobs);
   void look_at_capacity();
   [[nodiscard]] Runner::Claims claims() const;

@@ -30,17 +30,12 @@ using std::chrono::seconds;
 
 constexpr std::size_t kDataLimit = 100;
 
-bool same_keep(const std::optional<Keep>& a, const std::optional<Keep>& b) {
-  if (!a || !b) return a.has_value() == b.has_value();
-  return a->count == b->count && a->age == b->age && a->bytes == b->bytes;
-}
-
 // What travels in the JSON; the other options have fields of their own.
 bool same_stored_options(const JobOptions& a, const JobOptions& b) {
   return a.attempts == b.attempts && a.backoff.kind == b.backoff.kind &&
          a.backoff.delay == b.backoff.delay && a.backoff.jitter == b.backoff.jitter &&
-         a.expires_in == b.expires_in && same_keep(a.keep_completed, b.keep_completed) &&
-         same_keep(a.keep_failed, b.keep_failed);
+         a.expires_in == b.expires_in && a.keep_completed == b.keep_completed &&
+         a.keep_failed == b.keep_failed;
 }
 
 // ---- Stored options ----

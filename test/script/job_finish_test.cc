@@ -338,6 +338,21 @@ TEST_F(JobFinish, SizesGoWithTheirJobs) {
   EXPECT_EQ(sizes(), "|");
 }
 
+TEST_F(JobFinish, ASumOfSizesThatIsNoNumberTearsNothing) {
+  q.keep_completed = {.bytes = 1'000};
+  const auto runs = claim_new(3);
+  q.finish({{.run = runs.at(0)}, {.run = runs.at(1)}});
+  redis({"HSET", q.keys.sizes_completed, "", "many"});
+  EXPECT_EQ(statuses(q.finish({{.run = runs.at(2)}})), "ok");
+  EXPECT_NE(show(redis({"XREVRANGE", q.keys.events, "+", "-", "COUNT", "1"})).find("completed j2"),
+            std::string::npos)
+      << "and what comes after it is done";
+  EXPECT_FALSE(dump().contains(q.keys.sizes_completed)) << "the account begins anew";
+  redis({"HSET", q.keys.sizes_completed, "", "many", "j0", "3"});
+  EXPECT_EQ(statuses(q.remove({"j0"}, {})), "ok");
+  EXPECT_FALSE(dump().contains(q.keys.sizes_completed));
+}
+
 TEST_F(JobFinish, RetentionIsBoundedACall) {
   std::vector<std::string> words{"ZADD", q.keys.completed};
   for (int i = 0; i < 2'000; ++i) {

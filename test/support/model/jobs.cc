@@ -397,6 +397,16 @@ std::string QueueModel::finish(const std::vector<FinishItem>& items, const Oldes
                     oldest, std::to_string(deleted)});
 }
 
+ModelJob* QueueModel::leave_active(const JobRun& run, Ids& statuses, std::size_t& left) {
+  auto* const job = find(run.id);
+  const bool is_ours = is_held(run);
+  statuses.emplace_back(job == nullptr ? "gone" : is_ours ? "ok" : "stale");
+  if (!is_ours) return nullptr;
+  active.erase(run.id);
+  ++left;
+  return job;
+}
+
 std::string QueueModel::retry(const std::vector<Retry>& items) {
   Ids statuses;
   Ids told;
@@ -404,12 +414,7 @@ std::string QueueModel::retry(const std::vector<Retry>& items) {
   std::size_t left = 0;
   for (const auto& item : items) {
     const auto& id = item.run.id;
-    auto* const job = find(id);
-    const bool is_ours = is_held(item.run);
-    statuses.emplace_back(job == nullptr ? "gone" : is_ours ? "ok" : "stale");
-    if (!is_ours) continue;
-    active.erase(id);
-    ++left;
+    auto* const job = leave_active(item.run, statuses, left);
     if (job == nullptr) continue;
     told.push_back(id);
     job->run = {item.ats, item.atm, job->run ? job->run->crashes : 0, now, 0, "", "worker-1"};
@@ -434,12 +439,7 @@ std::string QueueModel::release(const std::vector<Release>& items, std::int64_t 
   std::size_t left = 0;
   for (const auto& item : items) {
     const auto& id = item.run.id;
-    auto* const job = find(id);
-    const bool is_ours = is_held(item.run);
-    statuses.emplace_back(job == nullptr ? "gone" : is_ours ? "ok" : "stale");
-    if (!is_ours) continue;
-    active.erase(id);
-    ++left;
+    auto* const job = leave_active(item.run, statuses, left);
     if (job == nullptr) continue;
     told.push_back(id);
     if (item.ats == 0) continue;

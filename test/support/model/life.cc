@@ -182,6 +182,11 @@ Ids Life::some_jobs() {
   return ids;
 }
 
+Retention Life::some_rule(std::size_t one_without_count_in) {
+  return {one_in(one_without_count_in) ? -1 : 4 + up_to(8), one_in(3) ? 60'000 + up_to(60'000) : 0,
+          one_in(3) ? 20 + up_to(60) : 0};
+}
+
 // Mostly such as this client holds, sometimes those of another or such as have ended.
 std::vector<JobRun> Life::some_runs() {
   std::vector<JobRun> runs;
@@ -346,8 +351,7 @@ Step Life::finish() {
         how.oldest.push_back(id);
   // An id that is finished already is named once.
   for (const auto& item : items) std::erase(how.oldest, item.run.id);
-  const Retention keep{one_in(8) ? -1 : 4 + up_to(8), one_in(3) ? 60'000 + up_to(60'000) : 0,
-                       one_in(3) ? 20 + up_to(60) : 0};
+  const auto keep = some_rule(8);
   return step(std::string("finish") + (is_completed ? "" : " as failed") +
                   (is_dropped ? " and drop" : "") + runs_of(items) + described(keep) + " oldest" +
                   all_of(how.oldest) + " peek " + std::to_string(how.peek),
@@ -399,8 +403,7 @@ Step Life::recover() {
   maybe_twice(items);
   if (items.empty()) items.push_back({"c0", "1"});
   const auto most = static_cast<unsigned>(below(3));
-  const Retention keep{one_in(8) ? -1 : 4 + up_to(8), one_in(3) ? 60'000 + up_to(60'000) : 0,
-                       one_in(3) ? 20 + up_to(60) : 0};
+  const auto keep = some_rule(8);
   return step("recover" + all_of(items) + " max_crashes " + std::to_string(most) + described(keep),
               [=](auto& q) {
                 q.keep_failed = keep;
@@ -429,8 +432,7 @@ Step Life::evict() {
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
   for (const auto& id : ids)
     if (model_.subkeys.contains(id) ? !one_in(4) : one_in(8)) declared.insert(id);
-  const Retention keep{one_in(2) ? -1 : 4 + up_to(8), one_in(3) ? 60'000 + up_to(60'000) : 0,
-                       one_in(3) ? 20 + up_to(60) : 0};
+  const auto keep = some_rule(2);
   return step("evict" + all_of(ids) + " with sub-keys of" +
                   all_of(Ids(declared.begin(), declared.end())) + described(keep),
               [=](auto& q) {

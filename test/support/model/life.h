@@ -44,6 +44,8 @@ class Life {
   std::vector<JobToAdd> new_jobs();
   Ids some_jobs();
   std::vector<JobRun> some_runs();
+  // One of so many has no limit to its count.
+  Retention some_rule(std::size_t one_without_count_in);
   template <class Item>
   void maybe_twice(std::vector<Item>& items);
   std::int64_t seen_in_line(const std::string& id);

@@ -215,6 +215,9 @@ class QueueModel {
   void end_delay(const std::string& id);
   void forget(const std::string& id);
   [[nodiscard]] bool is_held(const JobRun& run) const;
+  // A claim that its holder gives up leaves `active`: the status of that, and its job, nullptr
+  // where there is none or it was not the caller's.
+  ModelJob* leave_active(const JobRun& run, Ids& statuses, std::size_t& left);
   [[nodiscard]] std::optional<std::size_t> find_in_line(const std::string& id,
                                                         std::int64_t seen) const;
   void drop_from_line(std::size_t at);
