@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
-#include <iterator>
 #include <latch>
 #include <mutex>
 #include <set>
@@ -68,18 +66,14 @@ TEST(Pool, NeverHasMoreThreadsThanItMay) {
   EXPECT_LE(seen.size(), 2U);
 }
 
-// How many threads this process has.
-std::size_t threads() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
-
-// A thread that was joined is still listed for a moment.
-bool threads_become(std::size_t count) {
-  return test::eventually([&] { return threads() == count; });
-}
-
-const std::size_t kThreadsAtStart = threads();
+// How many threads that ran be_noted() have not ended: a destructor of a thread's own tells, since
+// the system lists one that was joined for a moment longer.
+std::atomic<int> noted{0};
+struct Noted {
+  Noted() { ++noted; }
+  ~Noted() { --noted; }
+};
+void be_noted() { const thread_local Noted here; }
 
 TEST(Pool, RunsMoreAtTheSameTimeOnceItMay) {
   Pool pool(1);
@@ -90,31 +84,39 @@ TEST(Pool, RunsMoreAtTheSameTimeOnceItMay) {
 }
 
 TEST(Pool, ThreadsThatAreTooManyLeaveWhenTheirTasksEnd) {
-  ASSERT_TRUE(threads_become(kThreadsAtStart));
   test::Gate gate;
   Pool pool(4);
-  for (int i = 0; i < 4; ++i) pool.run(one([&] { gate.pass(); }));
+  for (int i = 0; i < 4; ++i)
+    pool.run(one([&] {
+      be_noted();
+      gate.pass();
+    }));
   ASSERT_TRUE(test::eventually([&] { return gate.waiting() == 4; }));
-  EXPECT_EQ(threads(), kThreadsAtStart + 4);
+  EXPECT_EQ(noted, 4);
   pool.set_most(1);
   EXPECT_EQ(gate.waiting(), 4U) << "no task is interrupted";
   gate.open();
-  EXPECT_TRUE(threads_become(kThreadsAtStart + 1));
+  EXPECT_TRUE(test::eventually([] { return noted == 1; }));
   std::atomic<int> ran{0};
   for (int i = 0; i < 100; ++i) pool.run(one([&] { ++ran; }));
   pool.join();
   EXPECT_EQ(ran, 100);
-  EXPECT_TRUE(threads_become(kThreadsAtStart));
+  EXPECT_EQ(noted, 0);
 }
 
 TEST(Pool, IdleThreadsThatAreTooManyLeaveAtOnce) {
-  ASSERT_TRUE(threads_become(kThreadsAtStart));
   Pool pool(4);
   std::latch all_inside(4);
-  for (int i = 0; i < 4; ++i) pool.run(one([&] { all_inside.arrive_and_wait(); }));
+  for (int i = 0; i < 4; ++i)
+    pool.run(one([&] {
+      be_noted();
+      all_inside.arrive_and_wait();
+    }));
   all_inside.wait();
   pool.set_most(1);
-  EXPECT_TRUE(threads_become(kThreadsAtStart + 1));
+  EXPECT_TRUE(test::eventually([] { return noted == 1; }));
+  pool.join();
+  EXPECT_EQ(noted, 0);
 }
 
 TEST(Pool, RunsEveryTaskWhileTheNumberOfItsThreadsChanges) {
