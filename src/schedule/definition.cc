@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "protocol/registry.h"
 
 namespace echomq::inline v2::schedule {
 namespace {
@@ -136,6 +137,18 @@ std::vector<TickStep> steps(const Schedule& schedule, const Timetable& timetable
 }  // namespace echomq::inline v2::schedule
 
 namespace echomq::inline v2 {
+
+Result<void> check_scheduler_id(std::string_view id) {
+  const auto bad = std::find_if_not(id.begin(), id.end(), registry::is_name_char);
+  if (!id.empty() && id.size() <= kMaxSchedulerId && bad == id.end()) return {};
+  std::string found = "is empty";
+  if (id.size() > kMaxSchedulerId)
+    found = "has " + std::to_string(id.size()) + " bytes";
+  else if (bad != id.end())
+    found = "holds " + quoted({&*bad, 1}) + " at byte " + std::to_string(bad - id.begin() + 1);
+  return registry::refusal("scheduler id", id,
+                           found + "; expected 1 to 200 of A-Z a-z 0-9 . _ -");
+}
 
 std::optional<ScheduledTick> scheduled_tick(std::string_view job_id) {
   const auto dot = job_id.rfind('.');

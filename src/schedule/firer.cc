@@ -29,7 +29,7 @@ void Firer::look(Function<void(std::int64_t due_ms)> done) {
   });
 }
 
-void Firer::peek(std::size_t first, Done done) {
+void Firer::peek_from(std::size_t first, Done done) {
   has_schedulers_ = true;
   auto bytes =
       wire::command({"ZRANGEBYSCORE", queue_->keys().schedules, "-inf",
@@ -108,7 +108,7 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
   const auto all = work_out(*peek, now);
   if (all.empty()) {
     // None of these can be fired here: others behind them may.
-    if (peek->is_full) return this->peek(peek->first + kMaxBatchJobs, std::move(peek->done));
+    if (peek->is_full) return peek_from(peek->first + kMaxBatchJobs, std::move(peek->done));
     return mark_next(std::move(peek->done));
   }
   const auto& k = queue_->keys();

@@ -31,7 +31,7 @@ class Firer : public std::enable_shared_from_this<Firer> {
   explicit Firer(std::shared_ptr<QueueCore> queue) : queue_(std::move(queue)) {}
 
   // Fires what is due, at most 256 ticks. The time of the next one stands in the marker afterwards.
-  void fire(Done done) { peek(0, std::move(done)); }
+  void fire(Done done) { peek_from(0, std::move(done)); }
   // Tells when the earliest tick is due that is due already; 0: none is.
   void look(Function<void(std::int64_t due_ms)> done);
   // As far as was seen up to now.
@@ -58,7 +58,7 @@ class Firer : public std::enable_shared_from_this<Firer> {
     std::string last_job{};  // which must be over; empty: nobody asks
   };
 
-  void peek(std::size_t first, Done done);
+  void peek_from(std::size_t first, Done done);
   void peeked(std::size_t first, const std::vector<wire::Scored>& due, Done done);
   void read(const std::shared_ptr<Peek>& peek);
   void act(const std::shared_ptr<Peek>& peek);

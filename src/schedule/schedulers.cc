@@ -12,7 +12,6 @@
 #include "echomq_scripts.h"
 #include "job/encode.h"
 #include "protocol/refusal.h"
-#include "protocol/registry.h"
 #include "protocol/version.h"
 #include "queue/ask.h"
 #include "schedule/definition.h"
@@ -183,18 +182,6 @@ Result<SchedulerAnswer> set_scheduler_paused(QueueCore& queue, std::string_view 
 }
 
 }  // namespace
-
-Result<void> check_scheduler_id(std::string_view id) {
-  const auto bad = std::find_if_not(id.begin(), id.end(), registry::is_name_char);
-  if (!id.empty() && id.size() <= kMaxSchedulerId && bad == id.end()) return {};
-  std::string found = "is empty";
-  if (id.size() > kMaxSchedulerId)
-    found = "has " + std::to_string(id.size()) + " bytes";
-  else if (bad != id.end())
-    found = "holds " + quoted({&*bad, 1}) + " at byte " + std::to_string(bad - id.begin() + 1);
-  return registry::refusal("scheduler id", id,
-                           found + "; expected 1 to 200 of A-Z a-z 0-9 . _ -");
-}
 
 Result<Upserted> RawSchedulers::upsert(std::string_view id, const Schedule& schedule,
                                        const JobTemplate<std::string>& jobs) {
