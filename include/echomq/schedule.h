@@ -177,6 +177,10 @@ ECHOMQ_API Result<void> check_schedule(const Schedule& schedule);
 ECHOMQ_API Result<std::vector<std::int64_t>> next_times(const Schedule& schedule,
                                                         std::int64_t from_ms, std::size_t count);
 
+// How far the clocks of a time zone are ahead of UTC at that time (behind it: below 0).
+// Errors: invalid_argument (zone, at_ms).
+ECHOMQ_API Result<std::chrono::seconds> utc_offset(std::string_view zone, std::int64_t at_ms);
+
 // The schedulers of a queue, of bytes; Schedulers<T> is the one to use.
 class ECHOMQ_API RawSchedulers {
  public:

@@ -218,6 +218,15 @@ Result<void> check_schedule(const Schedule& schedule) {
   return {};
 }
 
+Result<std::chrono::seconds> utc_offset(std::string_view zone, std::int64_t at_ms) {
+  if (at_ms < 0 || at_ms > schedule::kMaxScheduleMs)
+    return bad_option("at_ms", std::to_string(at_ms),
+                      "milliseconds since 1970, before the year 10000");
+  const auto found = schedule::Zone::find(zone);
+  if (!found) return found.error();
+  return std::chrono::seconds(found->at(at_ms / schedule::kSecond).offset);
+}
+
 Result<std::vector<std::int64_t>> next_times(const Schedule& schedule, std::int64_t from_ms,
                                              std::size_t count) {
   if (from_ms < 0 || from_ms > schedule::kMaxScheduleMs)
