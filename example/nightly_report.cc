@@ -9,7 +9,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 
 #include "echomq/echomq.h"
 
@@ -54,7 +53,7 @@ int main(int argc, char** argv) try {
                           ++made;
                         }};
   while (schedulers.get("quick").value().next_ms != 0 || reports.counts().value().completed < 4)
-    if (stop.wait_for(10ms)) break;
+    if (stop.wait(1, 10ms)) break;
   worker.stop(10s);
 
   const auto again = schedulers.upsert("nightly", nightly, {.data = "sales", .options = often});
