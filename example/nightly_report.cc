@@ -46,7 +46,8 @@ int main(int argc, char** argv) try {
   std::set<std::int64_t> ticks;
   int made = 0;
   echomq::Worker worker{reports, {.concurrency = 2}, [&](echomq::Job<>& job) {
-                          // What the report is about: the time that it was due, not that of this run.
+                          // What the report is about: the time that it was due, not that of this
+                          // run.
                           const auto tick = echomq::scheduled_tick(job.id());
                           const std::lock_guard lock(mutex);
                           if (tick) ticks.insert(tick->tick_ms);

@@ -11,8 +11,8 @@
 namespace emq {
 namespace {
 
-// What stands in the places of the digits 0 of `form` as numbers, one for each run of them; false where
-// the text has another form.
+// What stands in the places of the digits 0 of `form` as numbers, one for each run of them; false
+// where the text has another form.
 bool numbers_of(std::string_view text, std::string_view form, std::array<int, 6>& numbers) {
   if (text.size() != form.size()) return false;
   std::size_t count = 0;
@@ -29,8 +29,7 @@ bool numbers_of(std::string_view text, std::string_view form, std::array<int, 6>
 }  // namespace
 
 echomq::Result<std::int64_t> moment(std::string_view option, const std::string& text) {
-  for (const auto* const form :
-       {"0000-00-00", "0000-00-00T00:00Z", "0000-00-00T00:00:00Z"}) {
+  for (const auto* const form : {"0000-00-00", "0000-00-00T00:00Z", "0000-00-00T00:00:00Z"}) {
     std::array<int, 6> numbers{};
     if (!numbers_of(text, form, numbers)) continue;
     std::tm parts{};

@@ -69,9 +69,8 @@ Result<Schedule> schedule_of(const ScheduleWords& words) {
   } else {
     schedule.when = Cron{*words.pattern, words.zone};
   }
-  for (const auto& [option, text, time] :
-       {std::tuple{"--start", &words.start, &schedule.start_ms},
-        std::tuple{"--end", &words.end, &schedule.end_ms}}) {
+  for (const auto& [option, text, time] : {std::tuple{"--start", &words.start, &schedule.start_ms},
+                                           std::tuple{"--end", &words.end, &schedule.end_ms}}) {
     if (!*text) continue;
     const auto at = moment(option, **text);
     if (!at) return at.error();
@@ -164,9 +163,9 @@ Exit show_next(const NextOptions& typed, const Session& session) {
   if (!schedule) return session.fail(schedule.error());
   const auto count = whole_number("--count", typed.count, 1, echomq::kMaxTicksAtOnce);
   if (!count) return session.fail(count.error());
-  auto from = std::chrono::duration_cast<milliseconds>(
-                  std::chrono::system_clock::now().time_since_epoch())
-                  .count();
+  auto from =
+      std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   if (typed.from) {
     const auto at = moment("--from", *typed.from);
     if (!at) return session.fail(at.error());
@@ -193,11 +192,11 @@ Exit show_next(const NextOptions& typed, const Session& session) {
 }
 
 void declare_next(CLI::App& group, Session& session) {
-  auto* verb =
-      session.declare(group, "next", "Print the next times of a pattern or an interval; no server is asked",
-                      "  emq schedule next '0 9 * * 1-5' --tz Europe/Berlin\n"
-                      "  emq schedule next '@monthly' --from 2026-01-01 --count 12\n"
-                      "  emq schedule next --every 15m --offset 3m\n");
+  auto* verb = session.declare(
+      group, "next", "Print the next times of a pattern or an interval; no server is asked",
+      "  emq schedule next '0 9 * * 1-5' --tz Europe/Berlin\n"
+      "  emq schedule next '@monthly' --from 2026-01-01 --count 12\n"
+      "  emq schedule next --every 15m --offset 3m\n");
   auto typed = std::make_shared<NextOptions>();
   verb->add_option("PATTERN", typed->when.pattern,
                    "[second] minute hour day-of-month month day-of-week");
@@ -207,8 +206,9 @@ void declare_next(CLI::App& group, Session& session) {
       ->capture_default_str();
   verb->add_option("--from", typed->from, "After that time instead of now")->type_name("MOMENT");
   session.declare_json(*verb, "Print {\"pattern\",..,\"next\":[{\"ms\",\"utc\",\"local\"}]}");
-  verb->callback(
-      [typed, &session] { session.run = [typed, &session] { return show_next(*typed, session); }; });
+  verb->callback([typed, &session] {
+    session.run = [typed, &session] { return show_next(*typed, session); };
+  });
 }
 
 // --- add
@@ -289,7 +289,8 @@ void declare_add_scheduler(CLI::App& group, Session& session) {
   auto typed = std::make_shared<ScheduleAddOptions>();
   verb->add_option("QUEUE", typed->queue, "The queue; made where there is none")->required();
   verb->add_option("SCHEDULER", typed->id, "Its id: 1 to 200 of A-Z a-z 0-9 . _ -")->required();
-  verb->add_option("NAME", typed->name, "What kind of jobs it makes; at most 255 bytes")->required();
+  verb->add_option("NAME", typed->name, "What kind of jobs it makes; at most 255 bytes")
+      ->required();
   verb->add_option("DATA", typed->data, "The data of each job, bytes as given, at most 1 MiB");
   verb->add_option("--cron", typed->when.pattern,
                    "[second] minute hour day-of-month month day-of-week, or @daily and friends")
@@ -426,12 +427,11 @@ Exit resume_scheduler(const SchedulerTarget& typed, const Session& session) {
     const auto next = schedulers.resume(typed.id);
     if (!next) return session.fail(next.error());
     if (session.json)
-      print_json({{"queue", queue},
-                  {"id", typed.id},
-                  {"paused", false},
-                  {"next_ms", time_json(*next)}});
+      print_json(
+          {{"queue", queue}, {"id", typed.id}, {"paused", false}, {"next_ms", time_json(*next)}});
     else
-      print("{}\n", *next == 0 ? "it has ended" : "next " + utc(*next) + ", " + relative(*next, now));
+      print("{}\n",
+            *next == 0 ? "it has ended" : "next " + utc(*next) + ", " + relative(*next, now));
     return Exit::ok;
   });
 }
@@ -457,13 +457,14 @@ void declare_of_one(CLI::App* verb, Session& session, const std::string& json,
 }
 
 void declare_list_schedulers(CLI::App& group, Session& session) {
-  auto* verb = session.declare(group, "list", "List the schedulers of a queue, the next to tick first",
-                               "  emq schedule list mail\n");
+  auto* verb =
+      session.declare(group, "list", "List the schedulers of a queue, the next to tick first",
+                      "  emq schedule list mail\n");
   auto queue = std::make_shared<std::string>();
   verb->add_option("QUEUE", *queue, "The queue")->required();
   session.declare_server(*verb);
-  session.declare_json(*verb,
-                       "Print {\"queue\",\"schedulers\":[{\"id\",\"state\",\"schedule\",\"next_ms\",..}]}");
+  session.declare_json(
+      *verb, "Print {\"queue\",\"schedulers\":[{\"id\",\"state\",\"schedule\",\"next_ms\",..}]}");
   verb->callback([queue, &session] {
     session.run = [queue, &session] { return list_schedulers(*queue, session); };
   });
@@ -480,10 +481,10 @@ void declare_schedule(CLI::App& app, Session& session) {
   group->require_subcommand(1);
   declare_add_scheduler(*group, session);
   declare_list_schedulers(*group, session);
-  declare_of_one(session.declare(*group, "show", "Show one scheduler",
-                                 "  emq schedule show mail digest\n"),
-                 session, "Print {\"queue\",\"id\",\"state\",\"schedule\",\"name\",\"data\",..}",
-                 show_scheduler);
+  declare_of_one(
+      session.declare(*group, "show", "Show one scheduler", "  emq schedule show mail digest\n"),
+      session, "Print {\"queue\",\"id\",\"state\",\"schedule\",\"name\",\"data\",..}",
+      show_scheduler);
   declare_next(*group, session);
   declare_of_one(
       session.declare(*group, "pause", "Let a scheduler make no more jobs",

@@ -138,12 +138,13 @@ Exit status(const StatusOptions& typed, const Session& session) {
 }  // namespace
 
 void declare_status(CLI::App& app, Session& session) {
-  auto* verb = session.declare(app, "status", "Count the jobs of one queue, or of all",
-                               "  emq status\n"
-                               "  emq status mail --json | jq '.queues[0].waiting'\n"
-                               "  emq status --prometheus > /var/lib/node_exporter/echomq.prom\n"
-                               "What a queue is limited to: `emq limit QUEUE`; its schedulers: `emq "
-                               "schedule list QUEUE`.\n");
+  auto* verb =
+      session.declare(app, "status", "Count the jobs of one queue, or of all",
+                      "  emq status\n"
+                      "  emq status mail --json | jq '.queues[0].waiting'\n"
+                      "  emq status --prometheus > /var/lib/node_exporter/echomq.prom\n"
+                      "What a queue is limited to: `emq limit QUEUE`; its schedulers: `emq "
+                      "schedule list QUEUE`.\n");
   auto typed = std::make_shared<StatusOptions>();
   verb->add_option("QUEUE", typed->queue, "One queue. Default: all that were ever opened here");
   verb->add_flag("--prometheus", typed->prometheus,

@@ -6,8 +6,8 @@
 //   schedulers.upsert("nightly", {.when = echomq::Cron{"30 2 * * *", "Europe/Berlin"}},
 //                     {.data = Report{"sales"}, .options = {.attempts = 3}}).value();
 //
-// A scheduler has an id, a schedule and a template. At each of its times (a tick) one job is made of
-// the template, with the id "<scheduler>.<tick>", the tick in milliseconds since 1970 by the
+// A scheduler has an id, a schedule and a template. At each of its times (a tick) one job is made
+// of the template, with the id "<scheduler>.<tick>", the tick in milliseconds since 1970 by the
 // server's clock; scheduled_tick() reads it back. So no tick makes two jobs, however many workers
 // and producers there are and whatever their clocks say. A job of that id that is there already
 // counts as the tick's.
@@ -118,9 +118,9 @@ struct Schedule {
   Overlap overlap = Overlap::allow;
 };
 
-// What the jobs are made of. Options but id, delay, deduplication and durability, which are refused:
-// the id is that of the tick, a delay would be another schedule, an id of deduplication would
-// swallow ticks (Overlap::skip is for that), and nobody waits for the add.
+// What the jobs are made of. Options but id, delay, deduplication and durability, which are
+// refused: the id is that of the tick, a delay would be another schedule, an id of deduplication
+// would swallow ticks (Overlap::skip is for that), and nobody waits for the add.
 template <class T = std::string>
 struct JobTemplate {
   T data{};
@@ -131,8 +131,8 @@ struct JobTemplate {
 struct SchedulerInfo {
   std::string id{};
   Schedule schedule{};
-  std::string data{};    // of the template, as its codec made it
-  JobOptions options{};  // of the template
+  std::string data{};        // of the template, as its codec made it
+  JobOptions options{};      // of the template
   std::int64_t next_ms = 0;  // of the next tick; 0: there is none (paused, or it has ended)
   bool paused = false;
   std::uint64_t made = 0;     // jobs so far, since start or limit were changed last

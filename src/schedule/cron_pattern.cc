@@ -63,15 +63,14 @@ bool same_word(std::string_view a, std::string_view b) {
 
 unsigned days_of(int year, unsigned month) {
   using namespace std::chrono;
-  return static_cast<unsigned>(
-      (std::chrono::year(year) / std::chrono::month(month) / last).day());
+  return static_cast<unsigned>((std::chrono::year(year) / std::chrono::month(month) / last).day());
 }
 
 // Sunday is 0.
 unsigned weekday_of(int year, unsigned month, unsigned day) {
   using namespace std::chrono;
-  return weekday(sys_days(std::chrono::year(year) / std::chrono::month(month) /
-                          std::chrono::day(day)))
+  return weekday(
+             sys_days(std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day)))
       .c_encoding();
 }
 
@@ -278,9 +277,10 @@ class CronReader {
     const auto end = std::min(text_.find_first_of(",/", std::min(begin, end_)), end_);
     auto expected = std::to_string(least) + " to " + std::to_string(most);
     if (!form_->names.empty())
-      expected += " or " + std::string(form_->names.front()) + " to " +
-                  std::string(form_->names.back());
-    const auto found = end > begin ? quoted(text_.substr(begin, end - begin)) : std::string("nothing");
+      expected +=
+          " or " + std::string(form_->names.front()) + " to " + std::string(form_->names.back());
+    const auto found =
+        end > begin ? quoted(text_.substr(begin, end - begin)) : std::string("nothing");
     return fault(form_->name, begin, found, expected);
   }
 

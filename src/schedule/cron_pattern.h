@@ -50,11 +50,11 @@ class CronPattern {
   std::uint64_t hours_ = 0;
   std::uint64_t days_ = 0;
   std::uint64_t months_ = 0;
-  std::uint64_t weekdays_ = 0;          // Sunday is 0
-  std::uint64_t days_before_last_ = 0;  // L is 0, L-3 is 3
-  std::uint64_t near_days_ = 0;         // 15W
-  bool last_working_day_ = false;       // LW
-  std::uint64_t last_weekdays_ = 0;     // 5L
+  std::uint64_t weekdays_ = 0;                   // Sunday is 0
+  std::uint64_t days_before_last_ = 0;           // L is 0, L-3 is 3
+  std::uint64_t near_days_ = 0;                  // 15W
+  bool last_working_day_ = false;                // LW
+  std::uint64_t last_weekdays_ = 0;              // 5L
   std::array<std::uint64_t, 6> nth_weekdays_{};  // MON#2 is in [2]
   bool any_day_ = false;                         // the field begins with * or is ?
   bool any_weekday_ = false;

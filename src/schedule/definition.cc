@@ -146,8 +146,7 @@ Result<void> check_scheduler_id(std::string_view id) {
     found = "has " + std::to_string(id.size()) + " bytes";
   else if (bad != id.end())
     found = "holds " + quoted({&*bad, 1}) + " at byte " + std::to_string(bad - id.begin() + 1);
-  return registry::refusal("scheduler id", id,
-                           found + "; expected 1 to 200 of A-Z a-z 0-9 . _ -");
+  return registry::refusal("scheduler id", id, found + "; expected 1 to 200 of A-Z a-z 0-9 . _ -");
 }
 
 std::optional<ScheduledTick> scheduled_tick(std::string_view job_id) {
@@ -158,7 +157,8 @@ std::optional<ScheduledTick> scheduled_tick(std::string_view job_id) {
   ScheduledTick tick{std::string(job_id.substr(0, dot)), 0};
   const auto* const end = digits.data() + digits.size();
   const auto [at, problem] = std::from_chars(digits.data(), end, tick.tick_ms);
-  if (problem != std::errc() || at != end || schedule::tick_id(tick.scheduler, tick.tick_ms) != job_id)
+  if (problem != std::errc() || at != end ||
+      schedule::tick_id(tick.scheduler, tick.tick_ms) != job_id)
     return std::nullopt;
   return tick;
 }

@@ -15,8 +15,8 @@
 namespace echomq::inline v2::schedule {
 
 // The schedule in one field, `def`, by which two are compared:
-// `<start>:<end>:<limit>:<immediately>:<missed>:<max>:<overlap>:` and then `cron:<zone>:<pattern>` or
-// `every:<interval>:<offset>`. Equal schedules have equal texts.
+// `<start>:<end>:<limit>:<immediately>:<missed>:<max>:<overlap>:` and then `cron:<zone>:<pattern>`
+// or `every:<interval>:<offset>`. Equal schedules have equal texts.
 std::string definition_of(const Schedule& schedule);
 // nullopt: it has another form.
 std::optional<Schedule> read_definition(std::string_view text);

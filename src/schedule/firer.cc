@@ -10,8 +10,8 @@
 namespace echomq::inline v2::schedule {
 namespace {
 
-constexpr std::int64_t kRetryMs = 1'000;         // after a call that failed
-constexpr std::size_t kComplaintsKept = 1'000;   // then each is told once more
+constexpr std::int64_t kRetryMs = 1'000;        // after a call that failed
+constexpr std::size_t kComplaintsKept = 1'000;  // then each is told once more
 
 std::string time_or_none(std::int64_t ms) { return ms == 0 ? std::string() : std::to_string(ms); }
 
@@ -31,16 +31,15 @@ void Firer::look(Function<void(std::int64_t due_ms)> done) {
 
 void Firer::peek_from(std::size_t first, Done done) {
   has_schedulers_ = true;
-  auto bytes =
-      wire::command({"ZRANGEBYSCORE", queue_->keys().schedules, "-inf",
-                     std::to_string(queue_->client()->now_ms()), "WITHSCORES", "LIMIT",
-                     std::to_string(first), std::to_string(kMaxBatchJobs)});
-  queue_->client()->command(
-      std::move(bytes), [self = shared_from_this(), first, done = std::move(done)](
-                            Result<wire::Reply> reply) mutable {
-        if (!reply || reply->is_error()) return done(self->try_again());
-        self->peeked(first, wire::scored(*reply), std::move(done));
-      });
+  auto bytes = wire::command({"ZRANGEBYSCORE", queue_->keys().schedules, "-inf",
+                              std::to_string(queue_->client()->now_ms()), "WITHSCORES", "LIMIT",
+                              std::to_string(first), std::to_string(kMaxBatchJobs)});
+  queue_->client()->command(std::move(bytes),
+                            [self = shared_from_this(), first,
+                             done = std::move(done)](Result<wire::Reply> reply) mutable {
+                              if (!reply || reply->is_error()) return done(self->try_again());
+                              self->peeked(first, wire::scored(*reply), std::move(done));
+                            });
 }
 
 void Firer::peeked(std::size_t first, const std::vector<wire::Scored>& due, Done done) {
@@ -58,19 +57,19 @@ void Firer::peeked(std::size_t first, const std::vector<wire::Scored>& due, Done
 void Firer::read(const std::shared_ptr<Peek>& peek) {
   for (std::size_t i = 0; i < peek->due.size(); ++i) {
     const auto key = named_key(queue_->name(), "schedule", peek->due[i].id);
-    queue_->client()->command(
-        wire::command({"HMGET", key, "def", "ran"}),
-        [self = shared_from_this(), peek, i](Result<wire::Reply> reply) {
-          // One that is not there reads as one without a definition: the script takes it out.
-          if (reply && reply->items.size() == 2) {
-            peek->due[i].def = reply->items[0].text;
-            peek->due[i].ran = read_ran(reply->items[1].text);
-          } else if (!reply) {
-            peek->is_full = false;
-            peek->due[i].next_ms = 0;  // not read: not now
-          }
-          if (--peek->missing == 0) self->act(peek);
-        });
+    queue_->client()->command(wire::command({"HMGET", key, "def", "ran"}),
+                              [self = shared_from_this(), peek, i](Result<wire::Reply> reply) {
+                                // One that is not there reads as one without a definition: the
+                                // script takes it out.
+                                if (reply && reply->items.size() == 2) {
+                                  peek->due[i].def = reply->items[0].text;
+                                  peek->due[i].ran = read_ran(reply->items[1].text);
+                                } else if (!reply) {
+                                  peek->is_full = false;
+                                  peek->due[i].next_ms = 0;  // not read: not now
+                                }
+                                if (--peek->missing == 0) self->act(peek);
+                              });
   }
 }
 
@@ -112,20 +111,20 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
     return mark_next(std::move(peek->done));
   }
   const auto& k = queue_->keys();
-  auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta,
-       .schedules = k.schedules,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .delayed = k.delayed,
-       .completed = k.completed,
-       .failed = k.failed,
-       .trash = k.trash,
-       .marker = k.marker,
-       .events = k.events,
-       .ghosts = k.ghosts},
-      {.revision = scripts::kRevision, .now = now, .count = all.size()});
+  auto call =
+      ScriptCall::of<Transition>({.meta = k.meta,
+                                  .schedules = k.schedules,
+                                  .wait = k.wait,
+                                  .prioritized = k.prioritized,
+                                  .crashed = k.crashed,
+                                  .delayed = k.delayed,
+                                  .completed = k.completed,
+                                  .failed = k.failed,
+                                  .trash = k.trash,
+                                  .marker = k.marker,
+                                  .events = k.events,
+                                  .ghosts = k.ghosts},
+                                 {.revision = scripts::kRevision, .now = now, .count = all.size()});
   for (const auto& [of, step, last_job] : all) {
     // Where a step has no such job its scheduler stands in the place.
     const auto key = named_key(queue_->name(), "schedule", of->id);
@@ -157,20 +156,19 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
 // Nothing is due. Others count on the one who took the mark to put the next time there.
 void Firer::mark_next(Done done) {
   const auto& k = queue_->keys();
-  auto bytes = wire::command({"ZRANGEBYSCORE", k.schedules,
-                              "(" + std::to_string(queue_->client()->now_ms()), "(inf",
-                              "WITHSCORES", "LIMIT", "0", "1"});
-  queue_->client()->command(
-      std::move(bytes),
-      [self = shared_from_this(), done = std::move(done)](Result<wire::Reply> reply) mutable {
-        if (!reply || reply->is_error()) return done(self->try_again());
-        const auto earliest = wire::scored(*reply);
-        if (earliest.empty()) return done({});
-        auto mark = wire::command({"ZADD", self->queue_->keys().marker, "LT",
-                                   std::to_string(earliest.front().score), "3"});
-        self->queue_->client()->command(std::move(mark), [](Result<wire::Reply>) {});
-        done({});
-      });
+  auto bytes =
+      wire::command({"ZRANGEBYSCORE", k.schedules, "(" + std::to_string(queue_->client()->now_ms()),
+                     "(inf", "WITHSCORES", "LIMIT", "0", "1"});
+  queue_->client()->command(std::move(bytes), [self = shared_from_this(), done = std::move(done)](
+                                                  Result<wire::Reply> reply) mutable {
+    if (!reply || reply->is_error()) return done(self->try_again());
+    const auto earliest = wire::scored(*reply);
+    if (earliest.empty()) return done({});
+    auto mark = wire::command(
+        {"ZADD", self->queue_->keys().marker, "LT", std::to_string(earliest.front().score), "3"});
+    self->queue_->client()->command(std::move(mark), [](Result<wire::Reply>) {});
+    done({});
+  });
 }
 
 // Somebody with newer software or other zone files may fire it; here it is left alone.

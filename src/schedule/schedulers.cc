@@ -169,16 +169,15 @@ Result<SchedulerAnswer> set_scheduler_paused(QueueCore& queue, std::string_view 
                                              const SchedulerAnswer& seen, std::int64_t next_ms) {
   const auto& k = queue.keys();
   const auto hash = scheduler_key(queue, id);
-  return ask_scheduler(queue, ScriptCall::of<scripts::SchedulePause>({.meta = k.meta,
-                                                                      .schedules = k.schedules,
-                                                                      .marker = k.marker,
-                                                                      .schedule = hash},
-                                                                     {.revision = scripts::kRevision,
-                                                                      .id = id,
-                                                                      .paused = paused,
-                                                                      .def = seen.def,
-                                                                      .seen = seen.ran,
-                                                                      .next = time_text(next_ms)}));
+  return ask_scheduler(
+      queue, ScriptCall::of<scripts::SchedulePause>(
+                 {.meta = k.meta, .schedules = k.schedules, .marker = k.marker, .schedule = hash},
+                 {.revision = scripts::kRevision,
+                  .id = id,
+                  .paused = paused,
+                  .def = seen.def,
+                  .seen = seen.ran,
+                  .next = time_text(next_ms)}));
 }
 
 }  // namespace
@@ -203,17 +202,15 @@ Result<Upserted> RawSchedulers::upsert(std::string_view id, const Schedule& sche
     const auto next_ms = first_tick(schedule, *timetable, schedule::read_ran(seen.ran), counts_on,
                                     queue.client()->now_ms());
     auto answer = ask_scheduler(
-        queue, ScriptCall::of<scripts::SchedulePut>({.meta = k.meta,
-                                                     .schedules = k.schedules,
-                                                     .marker = k.marker,
-                                                     .schedule = hash},
-                                                    {.revision = scripts::kRevision,
-                                                     .id = id,
-                                                     .def = def,
-                                                     .seen = seen.ran,
-                                                     .next = time_text(next_ms),
-                                                     .shape = shape,
-                                                     .data = jobs.data}));
+        queue, ScriptCall::of<scripts::SchedulePut>(
+                   {.meta = k.meta, .schedules = k.schedules, .marker = k.marker, .schedule = hash},
+                   {.revision = scripts::kRevision,
+                    .id = id,
+                    .def = def,
+                    .seen = seen.ran,
+                    .next = time_text(next_ms),
+                    .shape = shape,
+                    .data = jobs.data}));
     if (!answer && answer.error().code == ErrorCode::not_found && !std::exchange(reopened, true)) {
       if (auto opened = open_anew(queue); !opened) return opened.error();
       continue;
@@ -345,9 +342,8 @@ Result<void> RawSchedulers::remove(std::string_view id) {
   auto& queue = *core_;
   if (auto ok = check_target(queue, id); !ok) return ok.error();
   const auto& k = queue.keys();
-  auto call =
-      ScriptCall::of<scripts::ScheduleRemove>({.meta = k.meta, .schedules = k.schedules},
-                                              {.revision = scripts::kRevision, .count = 1});
+  auto call = ScriptCall::of<scripts::ScheduleRemove>({.meta = k.meta, .schedules = k.schedules},
+                                                      {.revision = scripts::kRevision, .count = 1});
   call.put_keys(scripts::ScheduleRemove::ItemKeys{.schedule = scheduler_key(queue, id)});
   call.put_args(scripts::ScheduleRemove::ItemArgs{.id = id});
   const auto reply = ask(queue, std::move(call));

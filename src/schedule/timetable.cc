@@ -165,8 +165,8 @@ std::size_t Timetable::count(std::int64_t after_ms, std::int64_t last_ms, std::s
   return ticks;
 }
 
-// A time so long before the last one that there are `most` ticks between them, and not many more; or
-// `next_ms`, when there are not so many behind it.
+// A time so long before the last one that there are `most` ticks between them, and not many more;
+// or `next_ms`, when there are not so many behind it.
 std::int64_t Timetable::shortly_before(std::int64_t last_ms, std::int64_t next_ms,
                                        std::size_t most) const {
   auto few = last_ms;  // from here on there are too few

@@ -169,8 +169,8 @@ class Lifecycle {
   // When next() should be asked again without an event; 0: no timer.
   [[nodiscard]] std::int64_t timer_ms() const {
     std::int64_t earliest = 0;
-    for (const auto time : {promoting_ ? 0 : timer_ms_, firing_ ? 0 : tick_ms_,
-                            gates_.empty() ? 0 : *gates_.begin()})
+    for (const auto time :
+         {promoting_ ? 0 : timer_ms_, firing_ ? 0 : tick_ms_, gates_.empty() ? 0 : *gates_.begin()})
       if (time != 0 && (earliest == 0 || time < earliest)) earliest = time;
     return earliest;
   }

@@ -74,8 +74,8 @@ void cron(std::string_view input) {
   Lines lines(input);
   const auto text = lines.next();
   const auto zone = lines.next();
-  const auto from_ms = std::clamp<std::int64_t>(lines.number<std::int64_t>(), 0,
-                                                schedule::kMaxScheduleMs);
+  const auto from_ms =
+      std::clamp<std::int64_t>(lines.number<std::int64_t>(), 0, schedule::kMaxScheduleMs);
   const auto pattern = CronPattern::parse(text);
   if (!pattern) return check_refused_pattern(pattern.error(), text);
   check_pattern(*pattern, from_ms / 1'000);

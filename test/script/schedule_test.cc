@@ -47,9 +47,8 @@ TEST_F(ScriptSchedule, B12_TheSameAgainChangesNothing) {
   expect_unchanged("done", [&] { return q.put_scheduler({.id = "a", .next = minute(2)}); });
   q.now += 60'000;
   ASSERT_EQ(statuses(q.fire({{.id = "a", .tick = minute(0), .next = minute(1)}})), "ok");
-  expect_unchanged("done", [&] {
-    return q.put_scheduler({.id = "a", .next = minute(2), .seen = ""});
-  });
+  expect_unchanged("done",
+                   [&] { return q.put_scheduler({.id = "a", .next = minute(2), .seen = ""}); });
 }
 
 TEST_F(ScriptSchedule, AnotherTemplateLeavesTheNextTick) {
@@ -104,7 +103,8 @@ TEST_F(ScriptSchedule, WhatWasMadeCountsOnUnlessStartOrLimitAreOthers) {
 
 TEST_F(ScriptSchedule, ATickMakesItsJobOfTheTemplate) {
   const std::string opts = R"({"attempts":3})";
-  q.put_scheduler({.id = "a", .next = minute(0), .shape = "0:0:6:report" + opts, .data = "payload"});
+  q.put_scheduler(
+      {.id = "a", .next = minute(0), .shape = "0:0:6:report" + opts, .data = "payload"});
   redis({"DEL", q.keys.marker});
   const auto reply = q.fire({{.id = "a", .tick = minute(0), .next = minute(1)}});
   EXPECT_EQ(show(reply), "[[ok] " + minute(1) + "]");
@@ -139,13 +139,11 @@ TEST_F(ScriptSchedule, ATickIsMadeOnceHoweverOftenItIsFired) {
 
 TEST_F(ScriptSchedule, NoTickIsMadeBeforeItsTime) {
   put("a", minute(1));
-  expect_unchanged("moved", [&] {
-    return q.fire({{.id = "a", .tick = minute(1), .next = minute(2)}});
-  });
+  expect_unchanged("moved",
+                   [&] { return q.fire({{.id = "a", .tick = minute(1), .next = minute(2)}}); });
   put("b", minute(0));
-  expect_unchanged("moved", [&] {
-    return q.fire({{.id = "b", .tick = minute(1), .next = minute(2)}});
-  });
+  expect_unchanged("moved",
+                   [&] { return q.fire({{.id = "b", .tick = minute(1), .next = minute(2)}}); });
 }
 
 TEST_F(ScriptSchedule, AnotherScheduleIsNotFiredByTheOldOne) {
@@ -161,9 +159,8 @@ TEST_F(ScriptSchedule, ATickBehindTheLastOneIsNotMadeAgain) {
   ASSERT_EQ(statuses(q.fire({{.id = "a", .tick = minute(0), .next = minute(1)}})), "ok");
   redis({"DEL", q.job("a." + minute(0))});
   redis({"ZADD", q.keys.schedules, minute(-1), "a"});
-  expect_unchanged("moved", [&] {
-    return q.fire({{.id = "a", .tick = minute(0), .next = minute(1)}});
-  });
+  expect_unchanged("moved",
+                   [&] { return q.fire({{.id = "a", .tick = minute(0), .next = minute(1)}}); });
   redis({"HSET", q.scheduler("a"), "ran", minute(61) + ":1:0:x"});
   EXPECT_EQ(statuses(q.fire({{.id = "a", .tick = minute(0), .next = minute(1)}})), "ok")
       << "the server's clock was set back by more than clocks are apart";
@@ -191,11 +188,12 @@ TEST_F(ScriptSchedule, AJobOfThatIdInTrashCountsToo) {
 
 TEST_F(ScriptSchedule, SeveralStepsOfOneSchedulerStandOneBehindTheOther) {
   put("a", minute(-3));
-  EXPECT_EQ(statuses(q.fire({{.id = "a", .tick = minute(-2), .next = minute(-1), .skipped = 1},
-                             {.id = "a", .tick = minute(-1), .next = minute(0), .seen = minute(-1)},
-                             {.id = "a", .tick = minute(-1), .next = minute(0), .seen = minute(-1)},
-                             {.id = "a", .tick = minute(0), .next = minute(1), .seen = minute(0)}})),
-            "ok ok moved ok");
+  EXPECT_EQ(
+      statuses(q.fire({{.id = "a", .tick = minute(-2), .next = minute(-1), .skipped = 1},
+                       {.id = "a", .tick = minute(-1), .next = minute(0), .seen = minute(-1)},
+                       {.id = "a", .tick = minute(-1), .next = minute(0), .seen = minute(-1)},
+                       {.id = "a", .tick = minute(0), .next = minute(1), .seen = minute(0)}})),
+      "ok ok moved ok");
   EXPECT_EQ(list(q.keys.wait), "a." + minute(-2) + " a." + minute(-1) + " a." + minute(0));
   EXPECT_EQ(stored("a", "ran"), minute(0) + ":3:1:a." + minute(0));
 }
@@ -361,8 +359,8 @@ TEST_F(ScriptSchedule, WhoResumesWhatHeDidNotSeeIsTold) {
 TEST_F(ScriptSchedule, APausedOneStaysSoWhenItIsPutAnew) {
   put("a", minute(0));
   q.pause_scheduler("a", true);
-  const auto reply = q.put_scheduler(
-      {.id = "a", .next = minute(1), .def = "0:0:0:0:skip:1:allow:every:1000:0"});
+  const auto reply =
+      q.put_scheduler({.id = "a", .next = minute(1), .def = "0:0:0:0:skip:1:allow:every:1000:0"});
   EXPECT_EQ(statuses(reply), "ok");
   EXPECT_EQ(next("a"), "inf");
   EXPECT_EQ(show(reply.items.at(3)), "");

@@ -97,8 +97,7 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   q.now += 10'000;
   const auto due = std::to_string(q.now - 60'000);
   require(q.put_scheduler({.id = "s1", .next = due, .shape = "2:0:3:job"}), "ok");
-  for (const auto* const id : {"s2", "s5"})
-    require(q.put_scheduler({.id = id, .next = due}), "ok");
+  for (const auto* const id : {"s2", "s5"}) require(q.put_scheduler({.id = id, .next = due}), "ok");
   for (const auto* const id : {"s3", "s4"})
     require(q.put_scheduler({.id = id, .next = std::to_string(q.now + kLong)}), "ok");
   q.redis()({"HSET", q.scheduler("s2"), "ran", "5:1:0:a1"});
@@ -136,9 +135,9 @@ void Scene::remove_all() {
     if (kind == KeyKind::job || kind == KeyKind::sub) redis({"UNLINK", key});
     if (kind == KeyKind::named && parse_key(key)->named == "schedule") redis({"UNLINK", key});
   }
-  for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
-                          q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash,
-                          q.keys.schedules})
+  for (const auto& key :
+       {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed, q.keys.delayed,
+        q.keys.completed, q.keys.failed, q.keys.trash, q.keys.schedules})
     if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
   redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
 }
@@ -396,9 +395,7 @@ const std::vector<Exercise>& exercises() {
                                    .def = "0:0:9:0:once:1:allow:every:5000:0"});
        }},
       {"schedule/put",
-       [](Scene& s) {
-         return s.q.put_scheduler({.id = "s1", .next = "7", .data = "other"});
-       }},
+       [](Scene& s) { return s.q.put_scheduler({.id = "s1", .next = "7", .data = "other"}); }},
       {"schedule/fire",
        [](Scene& s) {
          const auto tick = [&s](int minutes) { return std::to_string(s.q.now + minutes * 60'000); };
@@ -413,13 +410,12 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          set_limits(s, "0:0:0:0:1");
          const auto now = std::to_string(s.q.now);
-         return s.q.fire({{.id = "s1", .skipped = 2}, {.id = "s2", .tick = now, .next = "9" + now}});
+         return s.q.fire(
+             {{.id = "s1", .skipped = 2}, {.id = "s2", .tick = now, .next = "9" + now}});
        }},
       {"schedule/pause", [](Scene& s) { return s.q.pause_scheduler("s1", true); }},
       {"schedule/pause",
-       [](Scene& s) {
-         return s.q.pause_scheduler("s4", false, std::to_string(s.q.now + 5));
-       }},
+       [](Scene& s) { return s.q.pause_scheduler("s4", false, std::to_string(s.q.now + 5)); }},
       {"schedule/remove",
        [](Scene& s) {
          return s.q.remove_schedulers({"s1", "s4", "s5", "never"});

@@ -167,8 +167,8 @@ struct Retention {
   std::int64_t bytes = 0;   // 0: no limit
 };
 
-// A scheduler as it is put. `seen`: what the caller knows that its ticks left behind; not given: the
-// truth.
+// A scheduler as it is put. `seen`: what the caller knows that its ticks left behind; not given:
+// the truth.
 struct SchedulerToPut {
   std::string id;
   std::string next{};  // of the first tick; empty: there is none

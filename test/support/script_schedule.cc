@@ -38,10 +38,10 @@ Reply ScriptQueue::fire(const std::vector<FireStep>& steps) {
     const auto hash = scheduler(step.id);
     const auto seen = step.seen ? *step.seen : redis_({"ZSCORE", keys.schedules, step.id}).text;
     const auto def = step.def ? *step.def : redis_({"HGET", hash, "def"}).text;
-    out.put_keys(Script::ItemKeys{
-        .schedule = hash,
-        .last = step.last_job.empty() ? hash : job(step.last_job),
-        .job = step.tick.empty() ? hash : job(step.id + "." + step.tick)});
+    out.put_keys(
+        Script::ItemKeys{.schedule = hash,
+                         .last = step.last_job.empty() ? hash : job(step.last_job),
+                         .job = step.tick.empty() ? hash : job(step.id + "." + step.tick)});
     out.put_args(Script::ItemArgs{.id = step.id,
                                   .def = def,
                                   .seen = seen,

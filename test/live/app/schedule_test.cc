@@ -23,19 +23,19 @@ TEST_F(ScheduleVerb, NextNeedsNoServer) {
             "2026-03-28T02:30:00+01:00  2026-03-28T01:30:00.000Z\n"
             "2026-03-29T03:00:00+02:00  2026-03-29T01:00:00.000Z\n"
             "2026-03-30T02:30:00+02:00  2026-03-30T00:30:00.000Z\n");
-  EXPECT_EQ(emq({"schedule", "next", "@monthly", "--from", "2026-01-15T10:00Z", "--count", "2"},
-                nowhere)
-                .out,
-            "2026-02-01T00:00:00.000Z\n2026-03-01T00:00:00.000Z\n");
+  EXPECT_EQ(
+      emq({"schedule", "next", "@monthly", "--from", "2026-01-15T10:00Z", "--count", "2"}, nowhere)
+          .out,
+      "2026-02-01T00:00:00.000Z\n2026-03-01T00:00:00.000Z\n");
   EXPECT_EQ(emq({"schedule", "next", "--every", "15m", "--offset", "3m", "--from",
                  "2026-05-04T09:10:00Z", "--count", "1"},
                 nowhere)
                 .out,
             "2026-05-04T09:18:00.000Z\n");
-  const auto json = emq({"schedule", "next", "0 9 * * 1-5", "--count", "2", "--from",
-                         "1767225600000", "--json"},
-                        nowhere)
-                        .json();
+  const auto json =
+      emq({"schedule", "next", "0 9 * * 1-5", "--count", "2", "--from", "1767225600000", "--json"},
+          nowhere)
+          .json();
   EXPECT_EQ(json.at("pattern"), "0 9 * * 1-5");
   EXPECT_EQ(json.at("next").size(), 2U);
   EXPECT_EQ(json.at("next").at(0).at("utc"), "2026-01-01T09:00:00.000Z");
@@ -49,17 +49,17 @@ TEST_F(ScheduleVerb, ABadPatternNamesTheFieldAndThePosition) {
   EXPECT_EQ(run.err,
             "emq: invalid_argument: the cron pattern \"0 25 * * *\" has \"25\" at byte 3 (hour); "
             "expected 0 to 23\n");
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"@daily", "--tz", "Europe/Atlantis"},
-           {"@daily", "--every", "5m"},
-           {},
-           {"--every", "5ms"},
-           {"--every", "5m", "--offset", "6m"},
-           {"@daily", "--count", "0"},
-           {"@daily", "--from", "2026-02-30"},
-           {"@daily", "--from", "tomorrow"},
-           {"@daily", "--start", "2026-02-03T4:5Z"},
-           {"0 0 30 2 *"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"@daily", "--tz", "Europe/Atlantis"},
+                                             {"@daily", "--every", "5m"},
+                                             {},
+                                             {"--every", "5ms"},
+                                             {"--every", "5m", "--offset", "6m"},
+                                             {"@daily", "--count", "0"},
+                                             {"@daily", "--from", "2026-02-30"},
+                                             {"@daily", "--from", "tomorrow"},
+                                             {"@daily", "--start", "2026-02-03T4:5Z"},
+                                             {"0 0 30 2 *"}}) {
     std::vector<std::string> line{"schedule", "next"};
     line.insert(line.end(), words.begin(), words.end());
     const auto refused = emq(line);
@@ -69,10 +69,11 @@ TEST_F(ScheduleVerb, ABadPatternNamesTheFieldAndThePosition) {
 }
 
 TEST_F(ScheduleVerb, AddShowListPauseResumeRemove) {
-  const std::vector<std::string> add{"schedule", "add",   name,         "digest",    "send",
-                                     "to: all",  "--cron", "0 9 * * 1-5", "--tz",   "Europe/Berlin",
-                                     "--missed", "all:3", "--overlap",  "skip",      "--attempts",
-                                     "4",        "--limit", "9",        "--end",     "2090-01-01"};
+  const std::vector<std::string> add{
+      "schedule", "add",     name,          "digest", "send",
+      "to: all",  "--cron",  "0 9 * * 1-5", "--tz",   "Europe/Berlin",
+      "--missed", "all:3",   "--overlap",   "skip",   "--attempts",
+      "4",        "--limit", "9",           "--end",  "2090-01-01"};
   auto run = emq(add);
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.out.rfind("next 20", 0), 0U) << run.out;
@@ -115,8 +116,8 @@ TEST_F(ScheduleVerb, AddShowListPauseResumeRemove) {
   EXPECT_EQ(emq({"schedule", "show", name, "digest"}).code, 5);
   EXPECT_EQ(emq({"schedule", "list", "never-" + name}).code, 5);
   EXPECT_EQ(emq({"schedule", "add", name, "a:b", "ping", "--every", "1h"}).code, 2);
-  EXPECT_EQ(emq({"schedule", "add", name, "a", "ping", "--every", "1h", "--missed", "all:101"}).code,
-            2);
+  EXPECT_EQ(
+      emq({"schedule", "add", name, "a", "ping", "--every", "1h", "--missed", "all:101"}).code, 2);
   EXPECT_EQ(emq({"schedule", "add", name, "a", "ping", "--every", "1h", "--overlap", "x"}).code, 2);
   EXPECT_EQ(emq({"schedule", "add", name, "a", "ping"}).code, 2);
 }

@@ -17,14 +17,39 @@ namespace {
 using Usage = EmqTest;
 
 TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
-  const std::vector<std::vector<std::string>> verbs{
-      {"up"},      {"add"},         {"work"},         {"status"},     {"job"},
-      {"id"},      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},
-      {"bench"},   {"list"},        {"logs"},         {"workers"},    {"retry"},
-      {"promote"}, {"remove"},      {"pause"},        {"resume"},     {"clean"},
-      {"drain"},   {"obliterate"},  {"metrics"},      {"limit"},      {"dedup"},
-      {"schedule"},         {"schedule", "add"},    {"schedule", "list"},   {"schedule", "show"},
-      {"schedule", "next"}, {"schedule", "pause"},  {"schedule", "resume"}, {"schedule", "remove"}};
+  const std::vector<std::vector<std::string>> verbs{{"up"},
+                                                    {"add"},
+                                                    {"work"},
+                                                    {"status"},
+                                                    {"job"},
+                                                    {"id"},
+                                                    {"id", "brand"},
+                                                    {"id", "decode"},
+                                                    {"id", "mint"},
+                                                    {"keys"},
+                                                    {"bench"},
+                                                    {"list"},
+                                                    {"logs"},
+                                                    {"workers"},
+                                                    {"retry"},
+                                                    {"promote"},
+                                                    {"remove"},
+                                                    {"pause"},
+                                                    {"resume"},
+                                                    {"clean"},
+                                                    {"drain"},
+                                                    {"obliterate"},
+                                                    {"metrics"},
+                                                    {"limit"},
+                                                    {"dedup"},
+                                                    {"schedule"},
+                                                    {"schedule", "add"},
+                                                    {"schedule", "list"},
+                                                    {"schedule", "show"},
+                                                    {"schedule", "next"},
+                                                    {"schedule", "pause"},
+                                                    {"schedule", "resume"},
+                                                    {"schedule", "remove"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);
   for (auto words : verbs) {

@@ -194,11 +194,11 @@ TEST_F(SchedulerCalls, AScheduleThatNobodyReadsIsToldNotGuessed) {
 // --- what is refused, and nothing is sent
 
 TEST_F(SchedulerCalls, B6_IdsBeyondPlainNamesAreRefusedByName) {
-  for (const std::string id : {"", "a:b:c:d:e:f", "{a}", "a b", "\xC3\xA4", std::string(201, 'x')}) {
-    for (const auto& error :
-         {error_of(schedulers.upsert(id, hourly())), error_of(schedulers.get(id)),
-          error_of(schedulers.pause(id)), error_of(schedulers.resume(id)),
-          error_of(schedulers.remove(id))}) {
+  for (const std::string id :
+       {"", "a:b:c:d:e:f", "{a}", "a b", "\xC3\xA4", std::string(201, 'x')}) {
+    for (const auto& error : {error_of(schedulers.upsert(id, hourly())),
+                              error_of(schedulers.get(id)), error_of(schedulers.pause(id)),
+                              error_of(schedulers.resume(id)), error_of(schedulers.remove(id))}) {
       EXPECT_EQ(error.code, ErrorCode::invalid_name) << id;
       ASSERT_NE(error.field("value"), nullptr);
       EXPECT_EQ(*error.field("value"), id);

@@ -316,7 +316,8 @@ TEST_F(Ticks, P15_TwentySchedulersWithClocksApartAndRandomPauses) {
   while (std::chrono::steady_clock::now() < end) {
     const auto who = random() % 3;
     Schedulers<> theirs{*queues[random() % 3]};
-    const auto id = "s" + std::to_string(random() % (kSchedulers / 2));  // the others are left alone
+    const auto id =
+        "s" + std::to_string(random() % (kSchedulers / 2));  // the others are left alone
     switch (random() % 4) {
       case 0: ASSERT_TRUE(theirs.pause(id)); break;
       case 1: ASSERT_TRUE(theirs.resume(id)); break;
@@ -395,9 +396,9 @@ TEST_F(TicksAndIdle, AHundredThousandDueInOneSecondStartWithinTen) {
   std::string bytes;
   for (int i = 0; i < kSchedulers; ++i) {
     const auto id = "s" + std::to_string(i);
-    wire::append_command(bytes, {"HSET", named_key(name, "schedule", id), "def",
-                                 "0:0:0:0:once:1:allow:every:86400000:0", "shape", "0:0:3:job",
-                                 "data", "{}"});
+    wire::append_command(
+        bytes, {"HSET", named_key(name, "schedule", id), "def",
+                "0:0:0:0:once:1:allow:every:86400000:0", "shape", "0:0:3:job", "data", "{}"});
     wire::append_command(bytes, {"ZADD", key_of(Structure::schedules), due, id});
     if (i % 1'000 != 999) continue;
     redis.send(bytes);

@@ -96,8 +96,8 @@ TEST(CronPattern, SundayIsZeroAndSeven) {
     EXPECT_THAT(matches(pattern, 2), ElementsAre("2026-01-04 00:00:00", "2026-01-11 00:00:00"))
         << pattern;
   for (const auto* const pattern : {"0 0 * * 6-7", "0 0 * * SAT-SUN", "0 0 * * 6-0"})
-    EXPECT_THAT(matches(pattern, 3), ElementsAre("2026-01-03 00:00:00", "2026-01-04 00:00:00",
-                                                 "2026-01-10 00:00:00"))
+    EXPECT_THAT(matches(pattern, 3),
+                ElementsAre("2026-01-03 00:00:00", "2026-01-04 00:00:00", "2026-01-10 00:00:00"))
         << pattern;
 }
 
@@ -107,8 +107,7 @@ TEST(CronPattern, LastDays) {
   EXPECT_THAT(matches("0 0 L 2 *", 3, wall(2027, 1, 1)),
               ElementsAre("2027-02-28 00:00:00", "2028-02-29 00:00:00", "2029-02-28 00:00:00"));
   EXPECT_THAT(matches("0 0 L-3 * *", 2), ElementsAre("2026-01-28 00:00:00", "2026-02-25 00:00:00"));
-  EXPECT_THAT(matches("0 0 L-30 * *", 2),
-              ElementsAre("2026-01-01 00:00:00", "2026-03-01 00:00:00"))
+  EXPECT_THAT(matches("0 0 L-30 * *", 2), ElementsAre("2026-01-01 00:00:00", "2026-03-01 00:00:00"))
       << "where the month has so many days";
   EXPECT_THAT(matches("0 0 * * 5L", 2), ElementsAre("2026-01-30 00:00:00", "2026-02-27 00:00:00"));
   EXPECT_THAT(matches("0 0 * * friL", 1), ElementsAre("2026-01-30 00:00:00"));
@@ -124,8 +123,7 @@ TEST(CronPattern, TheNearestWorkingDay) {
               ElementsAre("2026-02-16 00:00:00", "2026-03-16 00:00:00", "2026-08-14 00:00:00"));
   EXPECT_THAT(matches("0 0 1W 8 *", 1), ElementsAre("2026-08-03 00:00:00"))
       << "it does not leave the month at its beginning";
-  EXPECT_THAT(matches("0 0 31W 5 *", 1), ElementsAre("2026-05-29 00:00:00"))
-      << "nor at its end";
+  EXPECT_THAT(matches("0 0 31W 5 *", 1), ElementsAre("2026-05-29 00:00:00")) << "nor at its end";
   EXPECT_THAT(matches("0 0 31W * *", 2), ElementsAre("2026-01-30 00:00:00", "2026-03-31 00:00:00"))
       << "a month of 30 days has no 31st";
 }
@@ -134,8 +132,7 @@ TEST(CronPattern, TheSecondMondayAndTheFifth) {
   EXPECT_THAT(matches("0 0 * * MON#2"),
               ElementsAre("2026-01-12 00:00:00", "2026-02-09 00:00:00", "2026-03-09 00:00:00"));
   EXPECT_THAT(matches("0 0 * * 1#5", 2), ElementsAre("2026-03-30 00:00:00", "2026-06-29 00:00:00"));
-  EXPECT_THAT(matches("0 0 * 2 1#5", 2),
-              ElementsAre("2044-02-29 00:00:00", "2072-02-29 00:00:00"))
+  EXPECT_THAT(matches("0 0 * 2 1#5", 2), ElementsAre("2044-02-29 00:00:00", "2072-02-29 00:00:00"))
       << "the rarest days there are";
 }
 

@@ -36,9 +36,10 @@ TEST(Definition, IsOneLineThatComesBack) {
 
 TEST(Definition, OfAnotherFormIsNone) {
   for (const auto* const text :
-       {"", "0", "0:0:0:0:once:1:allow", "0:0:0:0:once:1:allow:lunar:5", "x:0:0:0:once:1:allow:every:1:0",
-        "0:0:0:0:never:1:allow:every:1:0", "0:0:0:0:once:1:maybe:every:1:0",
-        "0:0:0:0:once:1:allow:every:1", "0:0:0:0:once:1:allow:every:-1:0", "-1:0:0:0:once:1:allow:every:1:0"})
+       {"", "0", "0:0:0:0:once:1:allow", "0:0:0:0:once:1:allow:lunar:5",
+        "x:0:0:0:once:1:allow:every:1:0", "0:0:0:0:never:1:allow:every:1:0",
+        "0:0:0:0:once:1:maybe:every:1:0", "0:0:0:0:once:1:allow:every:1",
+        "0:0:0:0:once:1:allow:every:-1:0", "-1:0:0:0:once:1:allow:every:1:0"})
     EXPECT_FALSE(read_definition(text)) << text;
 }
 
@@ -69,7 +70,8 @@ TEST(SchedulerId, TheTickOfAJobIsReadFromItsId) {
   EXPECT_EQ(tick_id("a.b", 17), "a.b.17");
   EXPECT_EQ(scheduled_tick("a.b.17"), (ScheduledTick{"a.b", 17}));
   EXPECT_TRUE(check_job_id(tick_id(std::string(200, 'x'), kMaxScheduleMs)));
-  for (const auto* const id : {"", "17", "a", "a.", ".17", "a.b", "a.017", "a.-1", "a:b.17", "a.1 "})
+  for (const auto* const id :
+       {"", "17", "a", "a.", ".17", "a.b", "a.017", "a.-1", "a:b.17", "a.1 "})
     EXPECT_FALSE(scheduled_tick(id)) << id;
 }
 

@@ -87,8 +87,7 @@ std::string item_text(const SlowItem& item) {
     case Kind::near_day: return std::to_string(item.from) + "W";
     case Kind::last_working_day: return "LW";
     case Kind::last_weekday: return std::to_string(item.from) + "L";
-    case Kind::nth_weekday:
-      return std::to_string(item.from) + "#" + std::to_string(item.to);
+    case Kind::nth_weekday: return std::to_string(item.from) + "#" + std::to_string(item.to);
   }
   return {};
 }
@@ -148,15 +147,14 @@ bool SlowPattern::matches(std::int64_t wall) const {
       return item_matches(item, field, values[field], date);
     });
   }
-  const bool either =
-      fields[3].items[0].kind != Kind::any && fields[5].items[0].kind != Kind::any;
-  const bool day = either ? field_matches[3] || field_matches[5]
-                          : field_matches[3] && field_matches[5];
+  const bool either = fields[3].items[0].kind != Kind::any && fields[5].items[0].kind != Kind::any;
+  const bool day =
+      either ? field_matches[3] || field_matches[5] : field_matches[3] && field_matches[5];
   return day && field_matches[0] && field_matches[1] && field_matches[2] && field_matches[4];
 }
 
-// What a clock on the wall has shown once is behind it, and what it leaps over is made up for; but a
-// pattern of any hour looks at each moment by itself.
+// What a clock on the wall has shown once is behind it, and what it leaps over is made up for; but
+// a pattern of any hour looks at each moment by itself.
 std::vector<std::int64_t> SlowPattern::ticks(const schedule::Zone& zone, std::int64_t from,
                                              std::int64_t to) const {
   const std::int64_t step = with_seconds ? 1 : 60;

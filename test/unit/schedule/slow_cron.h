@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cron patterns that are too simple to be wrong: fields as lists of what they say, matched one value
-// after the other, and ticks that are found by walking through time step by step.
+// Cron patterns that are too simple to be wrong: fields as lists of what they say, matched one
+// value after the other, and ticks that are found by walking through time step by step.
 #pragma once
 
 #include <cstdint>

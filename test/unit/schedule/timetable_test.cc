@@ -299,8 +299,7 @@ TEST(ScheduleChecks, EachBadValueIsNamed) {
   EXPECT_EQ(refused_option({.when = Every{1s}, .limit = kMaxScheduleLimit + 1}), "limit");
   EXPECT_EQ(refused_option({.when = Every{1s}, .missed = Missed::run_all(0)}), "missed.max");
   EXPECT_EQ(refused_option({.when = Every{1s}, .missed = Missed::run_all(101)}), "missed.max");
-  EXPECT_EQ(refused_option({.when = Every{1s}, .start_ms = 1, .immediately = true}),
-            "immediately");
+  EXPECT_EQ(refused_option({.when = Every{1s}, .start_ms = 1, .immediately = true}), "immediately");
   EXPECT_EQ(refused_option({.when = Cron{"@daily"}, .immediately = true}), "immediately");
   EXPECT_EQ(refused_option({}), "pattern");
   EXPECT_EQ(refused_option(cron("0 9 * * *", "Europe/Atlantis")), "zone");
