@@ -142,6 +142,8 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
   }
   client->call(std::move(call), queue_->name(), k.meta,
                [self = shared_from_this(), peek, count = all.size()](Result<wire::Reply> reply) {
+                 if (!reply && !is_weather(reply.error().code))
+                   self->complain(peek->due.front().id, reply.error().message());
                  if (!reply || reply->items.empty()) return peek->done(self->try_again());
                  std::size_t moved = 0;
                  const std::string none;
