@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -344,7 +348,7 @@ Result<std::vector<SchedulerInfo>> all_schedulers(echomq::Schedulers<>& schedule
     options.cursor = page->cursor;
   } while (!options.cursor.empty());
   const auto order = [](const SchedulerInfo& info) {
-    return std::tuple(info.next_ms == 0, info.next_ms, std::cref(info.id));
+    return std::tuple(info.next_ms == 0, info.next_ms, std::string_view(info.id));
   };
   std::sort(all.begin(), all.end(),
             [&](const auto& a, const auto& b) { return order(a) < order(b); });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The members of RawSchedulers: what a scheduler is told, and what is read of it.
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/bad_option.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "echomq/keyspace.h"
 #include "echomq/schedule.h"
