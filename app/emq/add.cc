@@ -14,6 +14,7 @@
 #include "argument.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
+#include "job_words.h"
 #include "lines.h"
 #include "session.h"
 
@@ -30,16 +31,9 @@ struct AddOptions {
   std::optional<std::string> data;
   bool from_stdin = false;
   bool quiet = false;
-  bool lifo = false;
   std::string delay = "0";
-  std::optional<std::string> expires;
-  std::string priority = "0";
-  std::string attempts = "1";
-  std::string backoff = "none";
+  JobWords job;
   std::optional<std::string> id;
-  std::optional<std::string> keep_completed;
-  std::optional<std::string> keep_failed;
-  std::string traceparent;
   std::optional<std::string> replicas;
   bool fsync = false;
   std::string confirm_timeout = "1s";
@@ -51,27 +45,13 @@ struct AddOptions {
 };
 
 echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
-  echomq::JobOptions options;
+  auto read = typed.job.read();
+  if (!read) return read.error();
+  auto options = *std::move(read);
   options.name = typed.name;
-  options.lifo = typed.lifo;
-  options.traceparent = typed.traceparent;
   const auto delay = duration("--delay", typed.delay);
   if (!delay) return delay.error();
   options.delay = *delay;
-  if (typed.expires) {
-    const auto expires = duration("--expires", *typed.expires, std::chrono::milliseconds(1));
-    if (!expires) return expires.error();
-    options.expires_in = *expires;
-  }
-  const auto priority = whole_number("--priority", typed.priority, 0, echomq::kMaxPriority);
-  if (!priority) return priority.error();
-  options.priority = static_cast<unsigned>(*priority);
-  const auto attempts = whole_number("--attempts", typed.attempts, 1, echomq::kMaxAttempts);
-  if (!attempts) return attempts.error();
-  options.attempts = static_cast<unsigned>(*attempts);
-  const auto wait = backoff("--backoff", typed.backoff);
-  if (!wait) return wait.error();
-  options.backoff = *wait;
   if (typed.id) {
     // An empty id would mean "mint one", which is not what was asked for.
     if (typed.id->empty()) return bad_value("--id", "", "1 to 255 of A-Z a-z 0-9 . _ -");
@@ -88,14 +68,6 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
     rule.extend = typed.dedup_extend;
     rule.replace = typed.dedup_replace;
     rule.keep_last = typed.dedup_keep_last;
-  }
-  for (const auto& [option, text, rule] :
-       {std::tuple{"--keep-completed", &typed.keep_completed, &options.keep_completed},
-        std::tuple{"--keep-failed", &typed.keep_failed, &options.keep_failed}}) {
-    if (!*text) continue;
-    const auto parsed = keep(option, **text);
-    if (!parsed) return parsed.error();
-    *rule = *parsed;
   }
   const auto timeout = duration("--confirm-timeout", typed.confirm_timeout);
   if (!timeout) return timeout.error();
@@ -286,33 +258,11 @@ void declare_add(CLI::App& app, Session& session) {
   verb->add_option("--delay", typed->delay,
                    "Not before this time has passed: 500ms, 5s, 2m, 1h, 1d")
       ->type_name("TIME");
-  verb->add_option("--expires", typed->expires,
-                   "Fails unworked when no worker took it by then; more than --delay")
-      ->type_name("TIME");
-  verb->add_option("--priority", typed->priority, "0 goes first, then 1, 2 ... 2097151")
-      ->type_name("N");
-  verb->add_option("--attempts", typed->attempts, "How often it may be tried")
-      ->type_name("N")
-      ->capture_default_str();
-  verb->add_option("--backoff", typed->backoff,
-                   "Wait between attempts: fixed:TIME or exponential:TIME, then ,JITTER (0 to 1)")
-      ->type_name("RULE")
-      ->capture_default_str();
-  verb->add_flag("--lifo", typed->lifo, "To the front of the line; excludes --priority");
+  typed->job.declare(*verb);
   verb->add_option("--id", typed->id,
                    "An id of your own: while it exists, a second add exits 6. Excludes --stdin")
       ->type_name("ID")
       ->excludes(from_stdin);
-  verb->add_option("--keep-completed", typed->keep_completed,
-                   "How many completed jobs stay, how long, and how much: all, none, 1000, 24h, "
-                   "64MiB, 1000,24h. "
-                   "Default: the worker's rule")
-      ->type_name("RULE");
-  verb->add_option("--keep-failed", typed->keep_failed, "The same for failed jobs")
-      ->type_name("RULE");
-  verb->add_option("--traceparent", typed->traceparent,
-                   "The trace that it belongs to, as W3C Trace Context writes it; handlers read it")
-      ->type_name("TRACE");
   auto* replicas = verb->add_option("--replicas", typed->replicas,
                                     "Wait until so many replicas have it. Excludes --fsync")
                        ->type_name("N");

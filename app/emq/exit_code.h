@@ -14,7 +14,7 @@ enum class Exit : int {
   unreachable =
       3,          // no server there, still loading, or no answer in time: trying again makes sense
   fenced = 4,     // the queue belongs to another version of the wire
-  not_found = 5,  // no such queue or job
+  not_found = 5,  // no such queue, job or scheduler
   duplicate = 6,  // a job with that custom id exists already
   cut_short = 7,  // `work` ended and had to kill commands; their jobs run again
 };
@@ -29,7 +29,7 @@ inline constexpr const char* kExitCodes =
     "  2  bad input: arguments, names or data outside what is allowed; nothing was written\n"
     "  3  no server there, still loading, or no answer in time\n"
     "  4  the queue belongs to another version of the wire\n"
-    "  5  no such queue or job\n"
+    "  5  no such queue, job or scheduler\n"
     "  6  a job with that --id exists already\n"
     "  7  work: commands did not end in time and were killed; their jobs run again\n"
     "Errors go to stderr as `emq: CODE: DETAIL`, with --json as "

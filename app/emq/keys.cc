@@ -44,7 +44,7 @@ constexpr std::array kPairs{
     Pair{"events", "stream", Structure::events, ""},
     Pair{"limiter", "string", Structure::limiter, "rate limit"},
     Pair{"repeat", "zset", Structure::repeat, "was the schedules; now stops v1 clients"},
-    Pair{"", "", Structure::schedules, "scheduler -> next run"},
+    Pair{"", "", Structure::schedules, "scheduler -> next tick; each has schedule:<id> beside it"},
     Pair{"", "", Structure::crashed, "ready again after a crash, run one by one"},
     Pair{"", "", Structure::ghosts, "how many entries of wait are empty"},
     Pair{"", "", Structure::producers, "makes a repeated add harmless"},

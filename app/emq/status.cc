@@ -13,12 +13,18 @@
 #include "argument.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
+#include "echomq/schedule.h"
 #include "session.h"
 
 namespace emq {
 namespace {
 
-using Counted = std::vector<std::pair<std::string, echomq::Counts>>;
+struct QueueCounts {
+  std::string queue;
+  echomq::Counts counts;
+  std::int64_t schedulers = 0;
+};
+using Counted = std::vector<QueueCounts>;
 
 struct State {
   const char* name;
@@ -37,35 +43,42 @@ constexpr std::array kStates{State{"waiting", &echomq::Counts::waiting},
 void print_table(const Counted& queues) {
   std::vector<Table::Column> columns{{"queue"}};
   for (const auto& state : kStates) columns.push_back({state.name, true});
+  // Most queues have none.
+  const bool any = std::any_of(queues.begin(), queues.end(),
+                               [](const auto& entry) { return entry.schedulers > 0; });
+  if (any) columns.push_back({"schedulers", true});
   Table table(columns);
-  for (const auto& [queue, counts] : queues) {
+  for (const auto& [queue, counts, schedulers] : queues) {
     const auto* const note = counts.paused ? " (paused)" : counts.limited ? " (limited)" : "";
     std::vector<std::string> row{queue + note};
     for (const auto& state : kStates) row.push_back(grouped(counts.*state.jobs));
+    if (any) row.push_back(grouped(schedulers));
     table.add(row);
   }
   table.print();
 }
 
-Json to_json(const std::string& queue, const echomq::Counts& counts) {
+Json to_json(const QueueCounts& entry) {
+  const auto& [queue, counts, schedulers] = entry;
   Json out{{"queue", queue}, {"paused", counts.paused}, {"limited", counts.limited}};
   for (const auto& state : kStates) {
     std::string key = state.name;
     std::replace(key.begin(), key.end(), '-', '_');
     out[key] = counts.*state.jobs;
   }
+  out["schedulers"] = schedulers;
   return out;
 }
 
 // The text format of Prometheus, version 0.0.4. Names of queues need no escapes.
 void print_prometheus(const Counted& queues) {
   print("# HELP echomq_jobs Jobs of a queue in a state.\n# TYPE echomq_jobs gauge\n");
-  for (const auto& [queue, counts] : queues)
+  for (const auto& [queue, counts, schedulers] : queues)
     for (const auto& state : kStates)
       print("echomq_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", queue, state.name, counts.*state.jobs);
   print(
       "# HELP echomq_queue_paused 1 while a queue is paused.\n# TYPE echomq_queue_paused gauge\n");
-  for (const auto& [queue, counts] : queues)
+  for (const auto& [queue, counts, schedulers] : queues)
     print("echomq_queue_paused{{queue=\"{}\"}} {}\n", queue, counts.paused ? 1 : 0);
 }
 
@@ -101,11 +114,15 @@ Exit status(const StatusOptions& typed, const Session& session) {
         problems.push_back(counts.error());
       continue;
     }
-    queues.emplace_back(queue.name(), *counts);
+    const auto schedulers = echomq::Schedulers<>(queue).count();
+    if (!schedulers)
+      problems.push_back(schedulers.error());
+    else
+      queues.push_back({queue.name(), *counts, *schedulers});
   }
   if (session.json) {
     Json all = Json::array();
-    for (const auto& [name, counts] : queues) all.push_back(to_json(name, counts));
+    for (const auto& entry : queues) all.push_back(to_json(entry));
     if (!only || problems.empty()) print_json({{"queues", all}});
   } else if (typed.prometheus) {
     print_prometheus(queues);
@@ -121,11 +138,13 @@ Exit status(const StatusOptions& typed, const Session& session) {
 }  // namespace
 
 void declare_status(CLI::App& app, Session& session) {
-  auto* verb = session.declare(app, "status", "Count the jobs of one queue, or of all",
-                               "  emq status\n"
-                               "  emq status mail --json | jq '.queues[0].waiting'\n"
-                               "  emq status --prometheus > /var/lib/node_exporter/echomq.prom\n"
-                               "What a queue is limited to: `emq limit QUEUE`.\n");
+  auto* verb =
+      session.declare(app, "status", "Count the jobs of one queue, or of all",
+                      "  emq status\n"
+                      "  emq status mail --json | jq '.queues[0].waiting'\n"
+                      "  emq status --prometheus > /var/lib/node_exporter/echomq.prom\n"
+                      "What a queue is limited to: `emq limit QUEUE`; its schedulers: `emq "
+                      "schedule list QUEUE`.\n");
   auto typed = std::make_shared<StatusOptions>();
   verb->add_option("QUEUE", typed->queue, "One queue. Default: all that were ever opened here");
   verb->add_flag("--prometheus", typed->prometheus,

@@ -21,6 +21,7 @@
 #include "echomq/page.h"
 #include "echomq/queue.h"
 #include "echomq/result.h"
+#include "echomq/schedule.h"
 #include "echomq/signals.h"
 #include "echomq/version.h"
 #include "echomq/worker.h"

@@ -57,6 +57,8 @@ class Obliteration {
       if (!counts) return counts.error();
       // A claim that was on its way when the queue was paused.
       if (auto refused = refusal(*counts)) return give_up(*std::move(refused), *paused);
+      // First of all: they make jobs while the queue is paused too.
+      if (auto problem = remove_schedulers()) return *problem;
       if (auto problem = empty_trash()) return *problem;
       if (auto problem = remove_jobs(*counts)) return *problem;
       if (report_.stopped) return report_;
@@ -126,18 +128,28 @@ class Obliteration {
 
   using Act = std::function<std::optional<Error>(const Ids&)>;
 
-  // Every member that is in a set from the beginning to the end, some at a time.
-  std::optional<Error> through_members(const std::string& set, const Act& act) {
+  static Ids members_of(const wire::Reply& scanned, bool scored) {
+    Ids ids;
+    if (scored)
+      for (auto& entry : wire::scored(scanned)) ids.push_back(std::move(entry.member));
+    else
+      for (const auto& member : scanned.items) ids.push_back(member.text);
+    return ids;
+  }
+
+  // Every member that is in a set, or a sorted one, from the beginning to the end, some at a time.
+  std::optional<Error> through_members(const std::string& set, const Act& act,
+                                       bool sorted = false) {
     std::string cursor = "0";
     do {
-      auto bytes = wire::command({"SSCAN", set, cursor, "COUNT", "128"});
+      auto bytes = wire::command({sorted ? "ZSCAN" : "SSCAN", set, cursor, "COUNT", "128"});
       const auto reply = ask_plainly(queue_, std::move(bytes));
       if (!reply) return reply.error();
       if (reply->items.size() < 2) break;
       cursor = reply->items[0].text;
       Ids ids;
-      for (const auto& member : reply->items[1].items) {
-        ids.push_back(member.text);
+      for (auto& member : members_of(reply->items[1], sorted)) {
+        ids.push_back(std::move(member));
         if (ids.size() < kEvictedPerCall) continue;
         if (auto problem = act(std::exchange(ids, {}))) return problem;
       }
@@ -145,6 +157,23 @@ class Obliteration {
         if (auto problem = act(ids)) return problem;
     } while (cursor != "0");
     return std::nullopt;
+  }
+
+  std::optional<Error> remove_schedulers() {
+    using Transition = scripts::ScheduleRemove;
+    const auto& k = queue_.keys();
+    const auto remove = [&](const Ids& ids) -> std::optional<Error> {
+      auto call = ScriptCall::of<Transition>({.meta = k.meta, .schedules = k.schedules},
+                                             {.revision = scripts::kRevision, .count = ids.size()});
+      for (const auto& id : ids) {
+        call.put_keys(Transition::ItemKeys{.schedule = named_key(queue_.name(), "schedule", id)});
+        call.put_args(Transition::ItemArgs{.id = id});
+      }
+      const auto reply = ask(queue_, std::move(call));
+      if (!reply) return reply.error();
+      return std::nullopt;
+    };
+    return through_members(k.schedules, remove, /*sorted=*/true);
   }
 
   std::optional<Error> empty_trash() {

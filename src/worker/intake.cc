@@ -47,7 +47,8 @@ Intake::Intake(std::shared_ptr<QueueCore> queue, const WorkerOptions& options, E
     : queue_(std::move(queue)),
       events_(std::move(events)),
       life_(options.concurrency, options.stop_when_empty),
-      promoter_(std::make_shared<Promoter>(queue_)) {}
+      promoter_(std::make_shared<Promoter>(queue_)),
+      firer_(std::make_shared<schedule::Firer>(queue_)) {}
 
 void Intake::open() {
   marker_->open();
@@ -63,9 +64,11 @@ void Intake::step() {
       case Kind::claim: claimer_->claim(action.count); break;
       case Kind::block: marker_->wait(); break;
       case Kind::promote: promote(); break;
+      case Kind::fire: fire(); break;
       case Kind::put_wake: marker_->put_wake(); break;
       case Kind::put_timer: marker_->put_timer(action.due_ms); break;
       case Kind::put_gate: marker_->put_gate(); break;
+      case Kind::put_tick: marker_->put_tick(action.due_ms); break;
       case Kind::drained: return events_.drained();
       case Kind::none: break;
     }
@@ -92,6 +95,7 @@ void Intake::clock_jumped() {
   if (timer_) timer_->cancel();
   timer_for_ms_ = 0;
   life_.look_again();
+  if (firer_->has_schedulers()) look_at_schedules();
 }
 
 // Its slot is free before the loop writes: the next claim travels with the end of this job.
@@ -165,10 +169,14 @@ void Intake::look_again_after(milliseconds pause) {
 void Intake::popped(const Result<Marker::Mark>& mark) {
   if (!mark) return wait_refused(mark.error());
   switch (mark->kind) {
-    case Marker::Mark::Kind::none: life_.block_timed_out(); break;
+    case Marker::Mark::Kind::none:
+      life_.block_timed_out();
+      if (firer_->has_schedulers()) look_at_schedules();
+      break;
     case Marker::Mark::Kind::wake: life_.woken(); break;
     case Marker::Mark::Kind::timer: life_.became_timekeeper(mark->due_ms); break;
     case Marker::Mark::Kind::gate: life_.became_gatekeeper(mark->due_ms); break;
+    case Marker::Mark::Kind::tick: life_.became_tickkeeper(mark->due_ms); break;
   }
   step();
 }
@@ -194,6 +202,25 @@ void Intake::promote() {
       self->life_.promotion_failed(promoted.again_ms);
     else
       self->life_.promoted(promoted.more_due);
+    self->step();
+  });
+}
+
+void Intake::fire() {
+  firer_->fire([self = shared_from_this()](schedule::Firer::Fired fired) {
+    if (fired.again_ms != 0)
+      self->life_.firing_failed(fired.again_ms);
+    else
+      self->life_.fired(fired.more_due);
+    self->step();
+  });
+}
+
+void Intake::look_at_schedules() {
+  firer_->look([weak = weak_from_this()](std::int64_t due_ms) {
+    auto self = weak.lock();
+    if (!self || due_ms == 0) return;
+    self->life_.tick_due(due_ms);
     self->step();
   });
 }

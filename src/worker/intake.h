@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Intake: how jobs come to a worker. It does what a Lifecycle decides: claims, waits on the marker,
-// keeps the time of delayed jobs and promotes them; and it knows which refusals of the server pass.
+// keeps the time of delayed jobs and promotes them, and that of schedulers, which it fires; and it
+// knows which refusals of the server pass.
 //
 // Thread-safety: on the loop only.
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "echomq/worker.h"
 #include "queue/queue_core.h"
+#include "schedule/firer.h"
 #include "worker/claimer.h"
 #include "worker/lifecycle.h"
 #include "worker/marker.h"
@@ -47,6 +49,8 @@ class Intake : public std::enable_shared_from_this<Intake> {
   void look_again() { life_.look_again(); }
   // The server's clock is not where the timer was set by; then step() is due.
   void clock_jumped();
+  // Asks whether a tick of a scheduler is due that nobody keeps the time of.
+  void look_at_schedules();
   // Claims no more, or goes on; then step() is due.
   void pause(bool pause) { life_.pause(pause); }
   // How many jobs it may have brought that have not ended; then step() is due.
@@ -72,6 +76,7 @@ class Intake : public std::enable_shared_from_this<Intake> {
   void wait_late();
   void wait_refused(const Error& error);
   void promote();
+  void fire();
   void look_again_after(std::chrono::milliseconds pause);
   void arm_timer();
 
@@ -81,6 +86,7 @@ class Intake : public std::enable_shared_from_this<Intake> {
   std::shared_ptr<Claimer> claimer_;
   std::shared_ptr<Marker> marker_;
   std::shared_ptr<Promoter> promoter_;
+  std::shared_ptr<schedule::Firer> firer_;
   std::shared_ptr<wire::Loop::Timer> timer_;
   std::int64_t timer_for_ms_ = 0;  // when it ends; 0: there is none
 };

@@ -2,10 +2,11 @@
 // Lifecycle: when a worker claims, blocks, keeps the time, and ends. Pure: events in, actions out.
 //
 // The marker (protocol.md 5.6) holds "0" while something can be claimed, "1" with the time of the
-// next timer, and "2" with the time at which a closed gate of the queue opens. An idle worker
-// blocks on it. Whoever pops "0" claims (the claim puts it back while work remains, which wakes the
-// next one); whoever pops "1" or "2" waits for that time itself. While claims come back full and
-// leave the queue open the worker does not block at all: a freed slot claims at once.
+// next timer, "2" with the time at which a closed gate of the queue opens, and "3" with that of the
+// next tick of a scheduler. An idle worker blocks on it. Whoever pops "0" claims (the claim puts it
+// back while work remains, which wakes the next one); whoever pops another one waits for that time
+// itself. While claims come back full and leave the queue open the worker does not block at all: a
+// freed slot claims at once.
 //
 // After each event call next() until it answers `none`, and do what it says.
 #pragma once
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -26,9 +28,11 @@ class Lifecycle {
       claim,      // ask for up to `count` jobs
       block,      // wait on the marker
       promote,    // a timer is due: make delayed jobs ready
+      fire,       // a tick is due: make the jobs of schedulers
       put_wake,   // put "0" back: it was popped, and there is no free slot for it
       put_timer,  // put "1" back at `due_ms`: this worker ends
       put_gate,   // this worker ends, and others must keep the time at which the gate opens
+      put_tick,   // put "3" back at `due_ms`: this worker ends
       drained,    // nothing waits, is delayed or active: a worker that stops when empty is done
     };
     Kind kind = Kind::none;
@@ -47,6 +51,10 @@ class Lifecycle {
     if (timer_ms_ != 0 && now_ms >= timer_ms_ && !promoting_) {
       promoting_ = true;
       return {Action::Kind::promote, 0, 0};
+    }
+    if (tick_ms_ != 0 && now_ms >= tick_ms_ && !firing_) {
+      firing_ = true;
+      return {Action::Kind::fire, 0, 0};
     }
     if (wake_owed_ && free() == 0) {
       wake_owed_ = false;
@@ -107,6 +115,10 @@ class Lifecycle {
     blocking_ = false;
     gates_.insert(opens_ms);
   }
+  void became_tickkeeper(std::int64_t due_ms) {  // popped "3"
+    blocking_ = false;
+    tick_due(due_ms);
+  }
   void block_timed_out() {  // nothing popped: look all the same, in case a wake was lost
     blocking_ = false;
     hot_ = true;
@@ -130,6 +142,20 @@ class Lifecycle {
     timer_ms_ = again_ms;
   }
 
+  // A tick of a scheduler comes then, or is due already.
+  void tick_due(std::int64_t due_ms) {
+    tick_ms_ = tick_ms_ == 0 ? due_ms : std::min(tick_ms_, due_ms);
+  }
+  // What was due is fired; the time of the next tick stands in the marker.
+  void fired(bool more_due) {
+    firing_ = false;
+    if (!more_due) tick_ms_ = 0;
+  }
+  void firing_failed(std::int64_t again_ms) {
+    firing_ = false;
+    tick_ms_ = again_ms;
+  }
+
   void slot_freed() { --taken_; }
   // More slots can be used at once. Of fewer, those that are taken stay so until they are freed,
   // and what comes with a claim that is on its way may be more than fits.
@@ -143,9 +169,11 @@ class Lifecycle {
 
   // When next() should be asked again without an event; 0: no timer.
   [[nodiscard]] std::int64_t timer_ms() const {
-    const auto timer = promoting_ ? 0 : timer_ms_;
-    if (gates_.empty() || (timer != 0 && timer < *gates_.begin())) return timer;
-    return *gates_.begin();
+    std::int64_t earliest = 0;
+    for (const auto time :
+         {promoting_ ? 0 : timer_ms_, firing_ ? 0 : tick_ms_, gates_.empty() ? 0 : *gates_.begin()})
+      if (time != 0 && (earliest == 0 || time < earliest)) earliest = time;
+    return earliest;
   }
   [[nodiscard]] bool claiming() const { return claiming_; }
   [[nodiscard]] bool blocking() const { return blocking_; }
@@ -164,6 +192,7 @@ class Lifecycle {
     if (std::exchange(wake_owed_, false)) return {Action::Kind::put_wake, 0, 0};
     if (timer_ms_ != 0) return {Action::Kind::put_timer, 0, std::exchange(timer_ms_, 0)};
     if (!std::exchange(gates_, {}).empty()) return {Action::Kind::put_gate, 0, 0};
+    if (tick_ms_ != 0) return {Action::Kind::put_tick, 0, std::exchange(tick_ms_, 0)};
     return {};
   }
 
@@ -191,11 +220,13 @@ class Lifecycle {
   bool claiming_ = false;  // a claim is on its way
   bool blocking_ = false;
   bool promoting_ = false;
+  bool firing_ = false;
   bool wake_owed_ = false;  // "0" was popped and no claim has answered for it
   bool paused_ = false;
   bool stopping_ = false;
   bool drained_ = false;
   std::int64_t timer_ms_ = 0;
+  std::int64_t tick_ms_ = 0;
   // When gates open that this worker keeps the time of. Mostly one: a limit that is changed leaves
   // another, which costs a claim.
   std::set<std::int64_t> gates_;

@@ -57,7 +57,10 @@ void Marker::answered(Result<wire::Reply> reply) {
   }
   if (!reply || reply->items.size() != 3) return events_.popped(Mark{});
   if (reply->items[1].text == "0") return events_.popped(Mark{.kind = Mark::Kind::wake});
-  const auto kind = reply->items[1].text == "2" ? Mark::Kind::gate : Mark::Kind::timer;
+  const auto& member = reply->items[1].text;
+  const auto kind = member == "2"   ? Mark::Kind::gate
+                    : member == "3" ? Mark::Kind::tick
+                                    : Mark::Kind::timer;
   events_.popped(Mark{.kind = kind, .due_ms = wire::number_of(reply->items[2])});
 }
 
@@ -71,6 +74,10 @@ void Marker::put_timer(std::int64_t due_ms) {
 void Marker::put_gate() {
   put({"HDEL", queue_->keys().limiter, "armed"});
   put_wake();
+}
+
+void Marker::put_tick(std::int64_t due_ms) {
+  put({"ZADD", queue_->keys().marker, "LT", std::to_string(due_ms), "3"});
 }
 
 void Marker::put(std::initializer_list<std::string_view> command) {

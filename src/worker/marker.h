@@ -26,6 +26,7 @@ class Marker : public std::enable_shared_from_this<Marker> {
       wake,  // "0": something can be claimed
       timer,  // "1": the next delayed job is due at `due_ms`
       gate,   // "2": a gate that is closed opens at `due_ms`
+      tick,   // "3": the next tick of a scheduler is due at `due_ms`
     };
     Kind kind = Kind::none;
     std::int64_t due_ms = 0;
@@ -54,6 +55,7 @@ class Marker : public std::enable_shared_from_this<Marker> {
   void put_timer(std::int64_t due_ms);
   // Nobody keeps the time of the gate: the worker that this wakes learns it from its claim.
   void put_gate();
+  void put_tick(std::int64_t due_ms);
   // Nothing that was put back is on its way.
   [[nodiscard]] bool idle() const { return puts_ == 0; }
 

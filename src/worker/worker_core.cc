@@ -205,6 +205,7 @@ void WorkerCore::tick() {
     ticks_ = 1;
     evictor_->sweep();
     releaser_->sweep();
+    intake_->look_at_schedules();
   }
 }
 

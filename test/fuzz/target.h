@@ -20,14 +20,15 @@ void job(std::string_view input);
 void url(std::string_view input);
 void id(std::string_view input);
 void key(std::string_view input);
+void cron(std::string_view input);
 
 struct Target {
   std::string_view name;  // of the file, the corpus and the program fuzz_<name>
   void (*run)(std::string_view input);
 };
 
-inline constexpr std::array<Target, 5> kTargets{
-    {{"resp", resp}, {"job", job}, {"url", url}, {"id", id}, {"key", key}}};
+inline constexpr std::array<Target, 6> kTargets{
+    {{"resp", resp}, {"job", job}, {"url", url}, {"id", id}, {"key", key}, {"cron", cron}}};
 
 class Broken : public std::logic_error {
  public:

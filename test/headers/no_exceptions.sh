@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every source of the library compiles with -fno-exceptions -fno-rtti (checked without generating code,
-# a dozen sources at a time).
+# a dozen sources at a time), but for the one that catches what date-tz throws.
 # Usage: no_exceptions.sh SOURCE_DIR BUILD_DIR.
 set -euo pipefail
 source=$1 build=$2
@@ -19,5 +19,5 @@ check() { # check SOURCE...
 export -f check
 export source build
 # shellcheck disable=SC2016  # the inner shell expands it
-find "$source/src" -name '*.cc' -print0 | sort -z |
+find "$source/src" -name '*.cc' ! -path '*/schedule/zone.cc' -print0 | sort -z |
   xargs -0 -P "$(nproc)" -n 12 bash -c 'check "$@"' check

@@ -11,11 +11,12 @@ spdx='// SPDX-License-Identifier: MIT'
 
 fresh() {
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree"/{include/echomq,app/emq,example} "$tree"/src/{base,wire,job,queue,worker,group,testing}
+  mkdir -p "$tree"/{include/echomq,app/emq,example} "$tree"/src/{base,wire,job,queue,worker,schedule,group,testing}
   printf '%s\n#include <string>\n#include "echomq/result.h"\n' "$spdx" >"$tree/include/echomq/job.h"
   printf '%s\n#include "base/log.h"\n' "$spdx" >"$tree/src/wire/connection.cc"
   printf '%s\n#include "job/job.h"\n#include "echomq/queue.h"\n' "$spdx" >"$tree/src/worker/loop.cc"
   printf '%s\n#include "worker/loop.h"\n' "$spdx" >"$tree/src/testing/drain.cc"
+  printf '%s\n#include "schedule/firer.h"\n' "$spdx" >"$tree/src/worker/intake.cc"
   printf '%s\n#include "echomq/worker.h"\n#include <unistd.h>\n' "$spdx" >"$tree/app/emq/main.cc"
 }
 
@@ -35,6 +36,8 @@ seed() {
 }
 
 seed includes.sh src/worker/bad.cc '#include "group/lane.h"'
+seed includes.sh src/schedule/bad.cc '#include "worker/loop.h"'
+seed includes.sh src/queue/bad.cc '#include "echomq/schedule.h"'
 seed includes.sh src/job/bad.cc '#include "echomq/worker.h"'
 seed includes.sh src/worker/bad.cc '#include "echomq/testing.h"'
 seed includes.sh src/wire/bad.cc '#include "job/job.h"'

@@ -72,6 +72,24 @@ TEST_F(FullServer, RefusesADeduplicatedAddAndChangesNothing) {
   relieve();
 }
 
+TEST_F(FullServer, RefusesSchedulersAndTheirTicksAndChangesNothing) {
+  ScriptQueue q(redis, unique_queue("full"));
+  q.open();
+  const auto tick = std::to_string(q.now);
+  q.put_scheduler({.id = "a", .next = tick});
+  fill();
+  const auto before = dump_queue(redis, q.name());
+  EXPECT_EQ(statuses(q.put_scheduler({.id = "b", .next = tick})),
+            "EMQFULL the server is at its maxmemory limit");
+  EXPECT_EQ(statuses(q.put_scheduler({.id = "a", .next = tick, .data = "other"})),
+            "EMQFULL the server is at its maxmemory limit");
+  EXPECT_EQ(statuses(q.fire({{.id = "a", .tick = tick}})),
+            "EMQFULL the server is at its maxmemory limit");
+  EXPECT_EQ(difference(before, dump_queue(redis, q.name())), "");
+  relieve();
+  EXPECT_EQ(statuses(q.fire({{.id = "a", .tick = tick}})), "ok") << "it is due still";
+}
+
 TEST_F(FullServer, AnswersTheRepeatOfAnAppliedFlush) {
   ScriptQueue q(redis, unique_queue("full"));
   q.open();
@@ -92,7 +110,10 @@ TEST_F(FullServer, MakesNoQueue) {
 
 TEST_F(FullServer, EverythingButAddsGoesOnAsEver) {
   for (const auto& exercise : exercises()) {
-    if (exercise.script.starts_with("job/add") || exercise.script == "queue/emit") continue;
+    // What adds, a scheduler or a job of one among them, is refused.
+    if (exercise.script.starts_with("job/add") || exercise.script == "queue/emit" ||
+        exercise.script == "schedule/put" || exercise.script == "schedule/fire")
+      continue;
     ScriptQueue q(redis, unique_queue("full"));
     ScriptQueue roomy(redis, unique_queue("full"));
     Scene scene(q);

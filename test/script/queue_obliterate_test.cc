@@ -26,8 +26,7 @@ TEST_F(QueueObliterate, WhatIsLeftIsASentinelOrTheMeta) {
   q.add({{.id = "a", .priority = 1}, {.id = "b"}});
   q.pause(true);
   EXPECT_EQ(statuses(q.remove({"a", "b"})), "ok ok");
-  for (const auto& key :
-       {q.keys.limiter, q.keys.outbox, q.keys.schedules, q.keys.de, q.keys.de_due, q.keys.de_next})
+  for (const auto& key : {q.keys.limiter, q.keys.outbox, q.keys.de, q.keys.de_due, q.keys.de_next})
     redis({"HSET", key, "a", "b"});
   q.now += 1'000;
   EXPECT_EQ(q.obliterate().integer, 0);
@@ -63,6 +62,18 @@ TEST_F(QueueObliterate, AJobInAnyStateIsCountedAndNothingGoes) {
   const auto before = dump();
   for (const bool all : {false, true}) EXPECT_EQ(q.obliterate(all).integer, 8);
   EXPECT_EQ(difference(before, dump()), "");
+}
+
+// A scheduler would make the next job of a queue that is thought to be empty.
+TEST_F(QueueObliterate, ASchedulerIsCountedAndNothingGoes) {
+  q.put_scheduler({.id = "a", .next = std::to_string(q.now)});
+  q.put_scheduler({.id = "b"});
+  const auto before = dump();
+  for (const bool all : {false, true}) EXPECT_EQ(q.obliterate(all).integer, 2);
+  EXPECT_EQ(difference(before, dump()), "");
+  q.remove_schedulers({"a", "b"});
+  EXPECT_EQ(q.obliterate().integer, 0);
+  EXPECT_EQ(left(), "active id meta repeat");
 }
 
 // The hold is over with the jobs that it was for: no claim looks for it any more.

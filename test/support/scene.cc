@@ -95,6 +95,14 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   q.redis()({"SADD", q.keys.subkeys, "own_s"});
   q.redis()({"RPUSH", q.job("own_s") + ":logs", "a line"});
   q.now += 10'000;
+  const auto due = std::to_string(q.now - 60'000);
+  require(q.put_scheduler({.id = "s1", .next = due, .shape = "2:0:3:job"}), "ok");
+  for (const auto* const id : {"s2", "s5"}) require(q.put_scheduler({.id = id, .next = due}), "ok");
+  for (const auto* const id : {"s3", "s4"})
+    require(q.put_scheduler({.id = id, .next = std::to_string(q.now + kLong)}), "ok");
+  q.redis()({"HSET", q.scheduler("s2"), "ran", "5:1:0:a1"});
+  q.redis()({"DEL", q.scheduler("s5")});
+  require(q.pause_scheduler("s4", true), "ok");
   // The next end is the first of its minute, and there are older ones to take out.
   for (const auto& key : {q.keys.metrics_completed, q.keys.metrics_failed}) {
     q.redis()({"DEL", key});
@@ -125,9 +133,11 @@ void Scene::remove_all() {
   for (const auto& key : keys_of(redis, q.name())) {
     const auto kind = parse_key(key)->kind;
     if (kind == KeyKind::job || kind == KeyKind::sub) redis({"UNLINK", key});
+    if (kind == KeyKind::named && parse_key(key)->named == "schedule") redis({"UNLINK", key});
   }
-  for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
-                          q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash})
+  for (const auto& key :
+       {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed, q.keys.delayed,
+        q.keys.completed, q.keys.failed, q.keys.trash, q.keys.schedules})
     if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
   redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
 }
@@ -374,6 +384,43 @@ const std::vector<Exercise>& exercises() {
          s.remove_all();
          return s.q.obliterate(/*all=*/true);
        }},
+      {"schedule/put",
+       [](Scene& s) {
+         return s.q.put_scheduler({.id = "s9", .next = std::to_string(s.q.now + 5)});
+       }},
+      {"schedule/put",
+       [](Scene& s) {
+         return s.q.put_scheduler({.id = "s2",
+                                   .next = std::to_string(s.q.now + 5),
+                                   .def = "0:0:9:0:once:1:allow:every:5000:0"});
+       }},
+      {"schedule/put",
+       [](Scene& s) { return s.q.put_scheduler({.id = "s1", .next = "7", .data = "other"}); }},
+      {"schedule/fire",
+       [](Scene& s) {
+         const auto tick = [&s](int minutes) { return std::to_string(s.q.now + minutes * 60'000); };
+         return s.q.fire({{.id = "s1", .tick = tick(-1), .next = tick(0)},
+                          {.id = "s1", .tick = tick(0), .next = tick(1), .seen = tick(0)},
+                          {.id = "s2", .tick = tick(-1), .next = tick(1), .last_job = "a1"},
+                          {.id = "s3", .tick = tick(10), .next = tick(11)},
+                          {.id = "s5", .tick = tick(-1)},
+                          {.id = "never", .seen = "5"}});
+       }},
+      {"schedule/fire",
+       [](Scene& s) {
+         set_limits(s, "0:0:0:0:1");
+         const auto now = std::to_string(s.q.now);
+         return s.q.fire(
+             {{.id = "s1", .skipped = 2}, {.id = "s2", .tick = now, .next = "9" + now}});
+       }},
+      {"schedule/pause", [](Scene& s) { return s.q.pause_scheduler("s1", true); }},
+      {"schedule/pause",
+       [](Scene& s) { return s.q.pause_scheduler("s4", false, std::to_string(s.q.now + 5)); }},
+      {"schedule/remove",
+       [](Scene& s) {
+         return s.q.remove_schedulers({"s1", "s4", "s5", "never"});
+       }},
+      {"schedule/read", [](Scene& s) { return s.q.read_scheduler("s1"); }},
       {"queue/keep_metrics", [](Scene& s) { return s.q.keep_metrics(60); }},
       {"queue/keep_metrics", [](Scene& s) { return s.q.keep_metrics(0); }},
       {"queue/metrics", [](Scene& s) { return s.q.metrics(true, s.q.now / 60'000 - 9, 10); }},

@@ -167,6 +167,28 @@ struct Retention {
   std::int64_t bytes = 0;   // 0: no limit
 };
 
+// A scheduler as it is put. `seen`: what the caller knows that its ticks left behind; not given:
+// the truth.
+struct SchedulerToPut {
+  std::string id;
+  std::string next{};  // of the first tick; empty: there is none
+  std::string def = "0:0:0:0:once:1:allow:every:60000:0";
+  std::string shape = "0:0:3:job";
+  std::string data = "{}";
+  std::optional<std::string> seen{};
+};
+
+// A step of a scheduler. What is not given is as it is stored.
+struct FireStep {
+  std::string id;
+  std::string tick{};  // empty: no job is made
+  std::string next{};  // empty: it ends
+  std::optional<std::string> seen{};
+  std::optional<std::string> def{};
+  std::uint64_t skipped = 0;
+  std::string last_job{};
+};
+
 struct Trim {
   std::uint64_t most = 1'000;
   std::string cap{};  // set once nothing is left over
@@ -222,6 +244,18 @@ class ScriptQueue {
   Reply gate();
   Reply emit(const std::string& event, const std::string& payload = {});
   Reply trim(std::uint64_t keep, const Trim& how = {});
+
+  Reply put_scheduler(const SchedulerToPut& scheduler);
+  Reply fire(const std::vector<FireStep>& steps);
+  // Without `seen` and `def` those that are stored.
+  Reply pause_scheduler(const std::string& id, bool paused, const std::string& next = {},
+                        const std::optional<std::string>& seen = {},
+                        const std::optional<std::string>& def = {});
+  Reply remove_schedulers(const std::vector<std::string>& ids);
+  Reply read_scheduler(const std::string& id);
+  [[nodiscard]] std::string scheduler(const std::string& id) const {
+    return named_key(name_, "schedule", id);
+  }
 
   // What peeks read before they act: the due jobs, the expired leases, the trash.
   std::vector<Seen> peek_due(std::size_t limit = 256);

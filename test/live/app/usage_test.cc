@@ -17,12 +17,39 @@ namespace {
 using Usage = EmqTest;
 
 TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
-  const std::vector<std::vector<std::string>> verbs{
-      {"up"},      {"add"},         {"work"},         {"status"},     {"job"},
-      {"id"},      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},
-      {"bench"},   {"list"},        {"logs"},         {"workers"},    {"retry"},
-      {"promote"}, {"remove"},      {"pause"},        {"resume"},     {"clean"},
-      {"drain"},   {"obliterate"},  {"metrics"},      {"limit"},      {"dedup"}};
+  const std::vector<std::vector<std::string>> verbs{{"up"},
+                                                    {"add"},
+                                                    {"work"},
+                                                    {"status"},
+                                                    {"job"},
+                                                    {"id"},
+                                                    {"id", "brand"},
+                                                    {"id", "decode"},
+                                                    {"id", "mint"},
+                                                    {"keys"},
+                                                    {"bench"},
+                                                    {"list"},
+                                                    {"logs"},
+                                                    {"workers"},
+                                                    {"retry"},
+                                                    {"promote"},
+                                                    {"remove"},
+                                                    {"pause"},
+                                                    {"resume"},
+                                                    {"clean"},
+                                                    {"drain"},
+                                                    {"obliterate"},
+                                                    {"metrics"},
+                                                    {"limit"},
+                                                    {"dedup"},
+                                                    {"schedule"},
+                                                    {"schedule", "add"},
+                                                    {"schedule", "list"},
+                                                    {"schedule", "show"},
+                                                    {"schedule", "next"},
+                                                    {"schedule", "pause"},
+                                                    {"schedule", "resume"},
+                                                    {"schedule", "remove"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);
   for (auto words : verbs) {
@@ -70,6 +97,9 @@ TEST_F(Usage, WrongCommandLinesExit2) {
                                                     {"list", name},
                                                     {"logs", name},
                                                     {"id"},
+                                                    {"schedule"},
+                                                    {"schedule", "add", name, "id"},
+                                                    {"schedule", "show", name},
                                                     {"up", "--fsync", "sometimes"}};
   for (auto line : lines) {
     const auto run = emq(line);

@@ -112,7 +112,7 @@ class Filler {
       say("SADD", q.keys.trash, before);
       in_trash_.insert(before.begin(), before.end());
     }
-    for (const auto& key : {q.keys.prioritized, q.keys.active, q.keys.delayed})
+    for (const auto& key : {q.keys.prioritized, q.keys.active, q.keys.delayed, q.keys.schedules})
       if (keys.contains(key)) lend_behind("later", key);
     for (const auto& key : {q.keys.completed, q.keys.failed})
       if (keys.contains(key)) lend_behind("past", key);

@@ -163,6 +163,19 @@ Dump QueueModel::keyspace() const {
   put_hash(dump, keys.metrics_failed, minutes_of(ended_failed));
 
   for (const auto& [id, job] : jobs) put_hash(dump, job_key(name_, id), fields_of(job));
+  Scores ticks;
+  Ids without;
+  for (const auto& [id, scheduler] : schedulers) {
+    if (scheduler.next)
+      ticks[id] = *scheduler.next;
+    else
+      without.insert(without.end(), {id, "inf"});
+    put_hash(dump, named_key(name_, "schedule", id), fields_of(scheduler));
+  }
+  Ids in_set;
+  for (const auto& [id, tick] : in_order(ticks)) in_set.insert(in_set.end(), {id, digits(tick)});
+  in_set.insert(in_set.end(), without.begin(), without.end());
+  if (!in_set.empty()) dump[keys.schedules] = dumped_zset(in_set);
   for (const auto& [id, lines] : logs) put_list(dump, job_key(name_, id, Sub::logs), lines);
 
   if (grants > 0) {

@@ -2,6 +2,7 @@
 #include "support/model/life.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "echomq/id.h"
@@ -14,6 +15,7 @@ namespace {
 // Few, so that duplicates and adds of ids that are gone happen.
 constexpr std::size_t kCustomIds = 40;
 constexpr std::size_t kDeduplicationIds = 6;
+constexpr std::size_t kSchedulers = 5;
 
 std::string answer(const Reply& reply) {
   return reply.is_error() ? reply.text.substr(0, reply.text.find(' ')) : show(reply);
@@ -21,11 +23,12 @@ std::string answer(const Reply& reply) {
 std::string answer(const Claimed& claimed) { return answer(claimed.reply); }
 
 // Fields of a hash come in no order.
-std::string answer_of_read(const Reply& reply) {
+std::string answer_of_read(const Reply& reply, std::ptrdiff_t before = 2) {
   const auto flat = texts(reply);
   std::map<std::string, std::string> fields;
-  for (std::size_t i = 2; i + 1 < flat.size(); i += 2) fields[flat[i]] = flat[i + 1];
-  Ids sorted(flat.begin(), flat.begin() + std::min<std::ptrdiff_t>(2, std::ssize(flat)));
+  for (auto i = static_cast<std::size_t>(before); i + 1 < flat.size(); i += 2)
+    fields[flat[i]] = flat[i + 1];
+  Ids sorted(flat.begin(), flat.begin() + std::min(before, std::ssize(flat)));
   for (const auto& [field, value] : fields) sorted.insert(sorted.end(), {field, value});
   return bracketed(sorted);
 }
@@ -60,6 +63,10 @@ std::string described(const OwnedSeen& seen) {
   return " " + seen.de + " of " + seen.owner + " kept '" + seen.kept + "'";
 }
 std::string described(const std::string& id) { return " " + id; }
+std::string described(const FireStep& step) {
+  return " " + step.id + " from " + *step.seen + " by " + step.tick + " to '" + step.next +
+         "' after '" + step.last_job + "';";
+}
 
 template <class Item>
 std::string all_of(const std::vector<Item>& items) {
@@ -115,22 +122,40 @@ Step Life::next() {
       if (std::cmp_less(lease, Lease::expired_below(now())) || one_in(8))
         leases_.push_back({id, std::to_string(lease)});
   }
-  static const std::vector<std::pair<Act, int>> acts{
-      {&Life::add, 12},         {&Life::add_deduplicated, 12},
-      {&Life::repeat_flush, 3}, {&Life::claim, 16},
-      {&Life::finish, 10},      {&Life::retry, 5},
-      {&Life::release, 4},      {&Life::extend, 2},
-      {&Life::progress, 2},     {&Life::promote, 6},
-      {&Life::recover, 5},      {&Life::evict, 4},
-      {&Life::end_owners, 6},   {&Life::hold_owners, 2},
-      {&Life::reschedule, 3},   {&Life::prioritize, 4},
-      {&Life::remove, 5},       {&Life::retry_finished, 3},
-      {&Life::update, 2},       {&Life::log, 3},
-      {&Life::limit, 3},        {&Life::hold, 1},
-      {&Life::pause, 2},        {&Life::keep_metrics, 1},
-      {&Life::emit, 1},         {&Life::trim, 1},
-      {&Life::look, 8},         {&Life::pop_mark, 5},
-      {&Life::lease_node, 2},   {&Life::lose, 1}};
+  static const std::vector<std::pair<Act, int>> acts{{&Life::add, 12},
+                                                     {&Life::add_deduplicated, 12},
+                                                     {&Life::repeat_flush, 3},
+                                                     {&Life::claim, 16},
+                                                     {&Life::finish, 10},
+                                                     {&Life::retry, 5},
+                                                     {&Life::release, 4},
+                                                     {&Life::extend, 2},
+                                                     {&Life::progress, 2},
+                                                     {&Life::promote, 6},
+                                                     {&Life::recover, 5},
+                                                     {&Life::evict, 4},
+                                                     {&Life::end_owners, 6},
+                                                     {&Life::hold_owners, 2},
+                                                     {&Life::reschedule, 3},
+                                                     {&Life::prioritize, 4},
+                                                     {&Life::remove, 5},
+                                                     {&Life::retry_finished, 3},
+                                                     {&Life::update, 2},
+                                                     {&Life::log, 3},
+                                                     {&Life::limit, 3},
+                                                     {&Life::hold, 1},
+                                                     {&Life::pause, 2},
+                                                     {&Life::keep_metrics, 1},
+                                                     {&Life::emit, 1},
+                                                     {&Life::trim, 1},
+                                                     {&Life::look, 8},
+                                                     {&Life::pop_mark, 5},
+                                                     {&Life::lease_node, 2},
+                                                     {&Life::lose, 1},
+                                                     {&Life::put_scheduler, 4},
+                                                     {&Life::fire, 9},
+                                                     {&Life::pause_scheduler, 3},
+                                                     {&Life::remove_schedulers, 1}};
   if (one_in(400)) is_obliterating_ = true;
   std::size_t sum = 0;
   for (const auto& [act, weight] : acts) sum += static_cast<std::size_t>(weight);
@@ -318,6 +343,85 @@ Step Life::hold_owners() {
   if (ids.empty()) ids.push_back({"d0", "c0"});
   return step("hold_deduplication" + all_of(ids),
               [=](auto& q) { return q.hold_deduplication(ids); });
+}
+
+// ---- schedulers ----
+
+std::string Life::some_scheduler() { return "s" + std::to_string(below(kSchedulers)); }
+
+Step Life::put_scheduler() {
+  static const Ids defs{"0:0:0:0:once:1:allow:every:60000:0", "0:0:9:0:once:1:allow:every:60000:0",
+                        "5:0:9:0:once:1:allow:every:60000:0", "5:7:9:0:skip:1:skip:every:60000:0"};
+  static const Ids shapes{"0:0:3:job", "3:0:6:a:name{}", "0:1:3:job"};
+  SchedulerToPut put{.id = some_scheduler(),
+                     .next = one_in(8) ? "" : std::to_string(now() + up_to(6'000) - 3'000),
+                     .def = defs[below(defs.size())],
+                     .shape = shapes[below(shapes.size())],
+                     .data = std::to_string(below(2)),
+                     .seen = ""};
+  const auto found = model_.schedulers.find(put.id);
+  if (found != model_.schedulers.end() && !one_in(5)) put.seen = ran_text(found->second);
+  return step("put_scheduler " + put.id + " next '" + put.next + "' def " + put.def + " shape " +
+                  put.shape + " seen '" + *put.seen + "'",
+              [=](auto& q) { return q.put_scheduler(put); });
+}
+
+// The next step of a scheduler, mostly as it is.
+FireStep Life::step_of(const std::string& id) {
+  FireStep out{.id = id, .seen = std::to_string(now()), .def = "never"};
+  const auto found = model_.schedulers.find(id);
+  if (found != model_.schedulers.end()) {
+    const auto& scheduler = found->second;
+    if (scheduler.next) out.seen = std::to_string(*scheduler.next);
+    out.def = scheduler.def;
+    if (scheduler.ran && one_in(3)) out.last_job = scheduler.ran->job;
+    if (one_in(20)) out.last_job = "c1";
+  }
+  const auto tick = std::stoll(*out.seen) + (one_in(4) ? up_to(2'000) : 0);
+  if (!one_in(8)) out.tick = std::to_string(tick);
+  if (!one_in(12)) out.next = std::to_string(tick + 1 + up_to(4'000));
+  out.skipped = below(3);
+  return out;
+}
+
+Step Life::fire() {
+  std::vector<FireStep> steps;
+  for (auto count = 1 + below(4); count > 0; --count) {
+    steps.push_back(step_of(some_scheduler()));
+    // One that leads on from there.
+    const auto before = steps.back();
+    if (before.next.empty() || !one_in(3)) continue;
+    auto& after = steps.emplace_back(before);
+    after.seen = before.next;
+    after.tick = before.next;
+    after.next = std::to_string(std::stoll(before.next) + 1 + up_to(4'000));
+    after.last_job.clear();
+  }
+  if (!ticks_.empty() && one_in(3)) steps.push_back(ticks_[below(ticks_.size())]);
+  ticks_.insert(ticks_.end(), steps.begin(), steps.end());
+  if (ticks_.size() > 30) ticks_.erase(ticks_.begin(), ticks_.end() - 20);
+  return step("fire" + all_of(steps), [=](auto& q) { return q.fire(steps); });
+}
+
+Step Life::pause_scheduler() {
+  const auto id = some_scheduler();
+  const bool pause = one_in(3);
+  const auto next = one_in(8) ? std::string() : std::to_string(now() + up_to(3'000));
+  std::optional<std::string> seen = "";
+  std::optional<std::string> def = "never";
+  const auto found = model_.schedulers.find(id);
+  if (found != model_.schedulers.end() && !one_in(5)) {
+    seen = ran_text(found->second);
+    def = found->second.def;
+  }
+  return step((pause ? "pause_scheduler " : "resume_scheduler ") + id + " next '" + next +
+                  "' seen '" + *seen + "'",
+              [=](auto& q) { return q.pause_scheduler(id, pause, next, seen, def); });
+}
+
+Step Life::remove_schedulers() {
+  const Ids ids{some_scheduler()};
+  return step("remove_schedulers" + all_of(ids), [=](auto& q) { return q.remove_schedulers(ids); });
 }
 
 // ---- claims and their ends ----
@@ -607,7 +711,19 @@ Step Life::look() {
   const auto id = some_jobs().front();
   const bool descending = one_in(2);
   const auto limit = static_cast<unsigned>(1 + below(10));
-  switch (below(10)) {
+  switch (below(11)) {
+    case 10: {
+      const auto scheduler = some_scheduler();
+      Step read = step("read_scheduler " + scheduler, [](auto& q) { return q.counts(); });
+      read.of_model = [scheduler](QueueModel& q) {
+        return q.is_open ? q.read_scheduler(scheduler) : "EMQFENCE";
+      };
+      read.of_scripts = [scheduler](ScriptQueue& q) {
+        const auto reply = q.read_scheduler(scheduler);
+        return reply.is_error() ? answer(reply) : answer_of_read(reply, 1);
+      };
+      return read;
+    }
     case 0: return step("counts", [](auto& q) { return q.counts(); });
     case 1: {
       Step read = step("read " + id, [](auto& q) { return q.counts(); });
@@ -695,6 +811,12 @@ Step Life::obliterate() {
   if (!ids.empty())
     return step("remove" + all_of(ids) + " from '" + where.state + "'",
                 [=](auto& q) { return q.remove(ids, where); });
+  if (!model_.schedulers.empty()) {
+    Ids schedulers;
+    for (const auto& [id, scheduler] : model_.schedulers) schedulers.push_back(id);
+    return step("remove_schedulers" + all_of(schedulers),
+                [=](auto& q) { return q.remove_schedulers(schedulers); });
+  }
   is_obliterating_ = false;
   const bool all = one_in(2);
   return step(all ? "obliterate all" : "obliterate", [=](auto& q) { return q.obliterate(all); });

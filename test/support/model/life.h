@@ -49,6 +49,8 @@ class Life {
   template <class Item>
   void maybe_twice(std::vector<Item>& items);
   std::int64_t seen_in_line(const std::string& id);
+  std::string some_scheduler();
+  FireStep step_of(const std::string& id);
   Flush next_flush();
 
   Step open();
@@ -82,6 +84,10 @@ class Life {
   Step pop_mark();
   Step lease_node();
   Step lose();
+  Step put_scheduler();
+  Step fire();
+  Step pause_scheduler();
+  Step remove_schedulers();
   Step obliterate();
   Step fill();
 
@@ -94,9 +100,10 @@ class Life {
   std::uint64_t next_minted_ = kFirstMinted;
   unsigned nonce_ = 0;
   bool is_obliterating_ = false;
-  std::vector<JobRun> runs_;   // that were seen, of which many have ended
-  std::vector<Seen> delayed_;  // seen at some time
-  std::vector<Seen> leases_;   // seen at some time
+  std::vector<JobRun> runs_;     // that were seen, of which many have ended
+  std::vector<Seen> delayed_;    // seen at some time
+  std::vector<Seen> leases_;     // seen at some time
+  std::vector<FireStep> ticks_;  // worked out at some time
   static constexpr std::uint64_t kFirstMinted = 274'557'032'793'636'864;
 };
 

@@ -26,7 +26,8 @@ std::string QueueModel::pause(bool pause) {
 std::string QueueModel::obliterate(bool all) {
   const auto ghosts = static_cast<std::size_t>(std::ranges::count(wait, ""));
   const auto left = wait.size() - ghosts + crashed.size() + prioritized.size() + active.size() +
-                    delayed.size() + completed.size() + failed.size() + trash.size();
+                    delayed.size() + completed.size() + failed.size() + trash.size() +
+                    schedulers.size();
   if (left > 0) return std::to_string(left);
   QueueModel after(name_);
   after.now = now;

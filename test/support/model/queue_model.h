@@ -92,6 +92,20 @@ struct ModelMetrics {
   std::optional<std::int64_t> from{};
 };
 
+// What the ticks of a scheduler left behind.
+struct ModelRan {
+  std::int64_t last = 0;
+  std::uint64_t made = 0, skipped = 0;
+  std::string job{};
+};
+
+struct ModelScheduler {
+  std::string def{}, shape{}, data{};
+  std::optional<ModelRan> ran{};
+  bool paused = false;
+  std::optional<std::int64_t> next{};
+};
+
 class QueueModel {
  public:
   explicit QueueModel(const std::string& name) : keys(name), name_(name) {}
@@ -133,6 +147,14 @@ class QueueModel {
   std::string emit(const std::string& event, const std::string& payload);
   std::string trim(std::uint64_t keep, const Trim& how);
   std::string lease_node(const NodeRequest& request);
+  // What a caller saw is given in each call.
+  std::string put_scheduler(const SchedulerToPut& put);
+  std::string fire(const std::vector<FireStep>& steps);
+  std::string pause_scheduler(const std::string& id, bool pause, const std::string& next,
+                              const std::optional<std::string>& seen,
+                              const std::optional<std::string>& def);
+  std::string remove_schedulers(const Ids& ids);
+  std::string read_scheduler(const std::string& id);
 
   // The hash is deleted by hand.
   void lose(const std::string& id) {
@@ -178,6 +200,7 @@ class QueueModel {
   ModelMetrics ended_completed, ended_failed;
   std::deque<std::string> events;
   bool has_stream = false;
+  std::map<std::string, ModelScheduler> schedulers;
   std::set<std::string> lost;  // whose hash was deleted by hand
   std::map<unsigned, ModelNode> nodes;
   std::uint64_t grants = 0;
@@ -199,6 +222,7 @@ class QueueModel {
   void write_event(const std::string& fields);
   void wake();
   void wake_at(std::int64_t due);
+  void mark_tick(std::int64_t at);
   void free_slots(std::size_t left);
   void count_ended(ModelMetrics& metrics, std::size_t count);
 
@@ -235,8 +259,11 @@ class QueueModel {
   std::string name_;
 };
 
-// The hash of a job, and the field of its limits, as they are written.
+// The hashes of a job and of a scheduler, what its ticks left behind, and the field of the limits,
+// as they are written.
 std::map<std::string, std::string> fields_of(const ModelJob& job);
+std::map<std::string, std::string> fields_of(const ModelScheduler& scheduler);
+std::string ran_text(const ModelScheduler& scheduler);
 std::string limits_field(const ModelLimits& limits);
 
 // The members in the order of their scores.

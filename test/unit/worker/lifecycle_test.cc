@@ -274,6 +274,57 @@ TEST_F(Connected, StoppingGivesBackTheWakeAndTheTimerThatItTook) {
   EXPECT_EQ(life.next(9'000).kind, ActionKind::none) << "a stopped worker starts nothing";
 }
 
+TEST_F(Connected, ATickIsFiredAtItsTimeAndItsTimeIsKeptBesideThatOfAJob) {
+  nothing_there();
+  (void)wishes(life);
+  life.became_tickkeeper(1'000);
+  EXPECT_EQ(wishes(life, 1), std::vector{ActionKind::block});
+  life.became_timekeeper(2'000);
+  (void)wishes(life, 1);
+  EXPECT_EQ(life.timer_ms(), 1'000);
+  EXPECT_EQ(wishes(life, 1'000), std::vector{ActionKind::fire});
+  EXPECT_EQ(life.timer_ms(), 2'000) << "no second alarm while it is fired";
+  life.fired(/*more_due=*/true);
+  EXPECT_EQ(wishes(life, 1'001), std::vector{ActionKind::fire});
+  life.fired(/*more_due=*/false);
+  EXPECT_TRUE(wishes(life, 1'999).empty());
+  EXPECT_EQ(wishes(life, 2'000), std::vector{ActionKind::promote});
+}
+
+TEST_F(Connected, ATickThatCouldNotBeFiredIsTriedAgainLater) {
+  nothing_there();
+  (void)wishes(life);
+  life.tick_due(10);
+  EXPECT_EQ(wishes(life, 10), std::vector{ActionKind::fire});
+  life.firing_failed(1'010);
+  EXPECT_TRUE(wishes(life, 1'009).empty());
+  EXPECT_EQ(life.timer_ms(), 1'010);
+  EXPECT_EQ(wishes(life, 1'010), std::vector{ActionKind::fire});
+}
+
+TEST_F(Connected, StoppingGivesBackTheTimeOfATickAlsoOneThatIsBeingFired) {
+  nothing_there();
+  (void)wishes(life);
+  life.became_tickkeeper(500);
+  EXPECT_EQ(wishes(life, 500), (std::vector{ActionKind::fire, ActionKind::block}));
+  life.stop();
+  EXPECT_EQ(life.next(501).kind, ActionKind::put_wake);
+  const auto action = life.next(501);
+  EXPECT_EQ(action.kind, ActionKind::put_tick);
+  EXPECT_EQ(action.due_ms, 500);
+  life.fired(/*more_due=*/true);
+  EXPECT_EQ(life.next(9'000).kind, ActionKind::none) << "a stopped worker fires nothing";
+}
+
+TEST_F(Connected, APausedWorkerHandsTheTimeOfATickOver) {
+  nothing_there();
+  (void)wishes(life);
+  life.pause(true);
+  life.became_tickkeeper(500);
+  EXPECT_EQ(wishes(life, 900), std::vector{ActionKind::put_tick});
+  EXPECT_EQ(life.timer_ms(), 0);
+}
+
 TEST(Lifecycle, StopsWhenEmptyOnlyOnceNothingWaitsIsDelayedOrActive) {
   Lifecycle life{1, /*stop_when_empty=*/true};
   life.connected();
