@@ -51,6 +51,9 @@ enum class EventType {
   resumed,       // of the queue: it gives jobs again
   deduplicated,  // an add under a deduplication id that it owns was answered with it
   replaced,      // it was removed for a newer one of its deduplication id
+  waiting_children,  // it waits for its children: it was added so, its handler asked for it, or they run anew
+  ready,         // it does not wait for its children any more
+  orphaned,      // it ended, and the parent that it would have told is gone
   custom,        // Queue::emit_event
   gap,           // entries of the stream were missed
   other,         // told by a newer version, see Event::name

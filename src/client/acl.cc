@@ -17,9 +17,9 @@ namespace {
 // What a client says beside its scripts: the greeting, the clock, looking before a script is
 // called, waiting on the marker and on the stream of events, the list of queues, and the look for a
 // v1 queue.
-constexpr std::array<std::string_view, 23> kPlainCommands{
+constexpr std::array<std::string_view, 24> kPlainCommands{
     "bzpopmin", "client|id", "client|setname", "eval", "evalsha", "hdel",          "hello", "hget",
-    "hgetall",  "hmget",     "info",           "ping", "select",  "smismember",    "sscan", "time",
+    "hgetall",  "hmget",     "hscan",     "info",           "ping", "select",  "smismember",    "sscan", "time",
     "type",     "xread",     "xrevrange",      "zadd", "zrange",  "zrangebyscore", "auth"};
 
 // The rules of an ACL hold for what a script calls as well. The build has checked that each call

@@ -16,7 +16,7 @@ struct TypeEntry {
   std::string_view word;
 };
 
-constexpr std::array<TypeEntry, 18> kTypeEntries{{
+constexpr std::array<TypeEntry, 21> kTypeEntries{{
     {EventType::added, "added"},
     {EventType::delayed, "delayed"},
     {EventType::promoted, "promoted"},
@@ -32,6 +32,9 @@ constexpr std::array<TypeEntry, 18> kTypeEntries{{
     {EventType::resumed, "resumed"},
     {EventType::deduplicated, "deduplicated"},
     {EventType::replaced, "replaced"},
+    {EventType::waiting_children, "waiting-children"},
+    {EventType::ready, "ready"},
+    {EventType::orphaned, "orphaned"},
     {EventType::custom, "custom"},
     {EventType::gap, "gap"},
     {EventType::other, "other"},
