@@ -22,7 +22,8 @@ TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
       {"id"},      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},
       {"bench"},   {"list"},        {"logs"},         {"workers"},    {"retry"},
       {"promote"}, {"remove"},      {"pause"},        {"resume"},     {"clean"},
-      {"drain"},   {"obliterate"},  {"metrics"},      {"limit"},      {"dedup"}};
+      {"drain"},   {"obliterate"},  {"metrics"},      {"limit"},      {"dedup"},
+      {"flow"},    {"flow", "add"}, {"flow", "show"}, {"flow", "stuck"}, {"flow", "remove"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);
   for (auto words : verbs) {
