@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fan-out and fan-in over three queues: a book waits for its chapters, each chapter for its pages. A page
-// that cannot be rendered is left out; and one chapter finds out in its handler which pages it has, adds
-// them to itself, and waits for them.
+// Fan-out and fan-in over three queues: a book waits for its chapters, each chapter for its pages.
+// A page that cannot be rendered is left out; and one chapter finds out in its handler which pages
+// it has, adds them to itself, and waits for them.
 //
 // Usage: fan_out [URL]; the server of EMQ_URL, or a private one, when no URL is given.
 #include <cstdio>
@@ -71,13 +71,14 @@ int main(int argc, char** argv) try {
   echomq::Queue<> chapters{mq, "chapters"};
   echomq::Queue<> leaves{mq, "pages"};
 
-  const auto book = echomq::Flows(mq)
-                        .add({.queue = "books",
-                              .data = "a book",
-                              .children = {{.queue = "chapters", .data = "one", .children = pages(4)},
-                                           {.queue = "chapters", .data = "two", .children = pages(5)},
-                                           {.queue = "chapters", .data = "later"}}})
-                        .value();
+  const auto book =
+      echomq::Flows(mq)
+          .add({.queue = "books",
+                .data = "a book",
+                .children = {{.queue = "chapters", .data = "one", .children = pages(4)},
+                             {.queue = "chapters", .data = "two", .children = pages(5)},
+                             {.queue = "chapters", .data = "later"}}})
+          .value();
 
   echomq::Worker renders{leaves, {.concurrency = 4}, render};
   echomq::Worker binds{chapters, {.concurrency = 2}, bind};

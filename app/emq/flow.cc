@@ -74,9 +74,10 @@ Exit show(const FlowOptions& typed, const Session& session) {
   if (!children) return session.fail(children.error());
   auto client = session.connect();
   if (!client) return session.fail(client.error());
-  const auto tree = echomq::Flows(*client).tree(
-      typed.queue, *id,
-      {.depth = static_cast<unsigned>(*depth), .max_children = static_cast<std::size_t>(*children)});
+  const auto tree =
+      echomq::Flows(*client).tree(typed.queue, *id,
+                                  {.depth = static_cast<unsigned>(*depth),
+                                   .max_children = static_cast<std::size_t>(*children)});
   if (!tree) return session.fail(tree.error());
   if (session.json)
     print_json(to_json(*tree));
@@ -86,7 +87,8 @@ Exit show(const FlowOptions& typed, const Session& session) {
 }
 
 Exit stuck(const FlowOptions& typed, const Session& session) {
-  if (const auto queue = echomq::queue_name(typed.queue); !queue) return session.fail(queue.error());
+  if (const auto queue = echomq::queue_name(typed.queue); !queue)
+    return session.fail(queue.error());
   auto client = session.connect();
   if (!client) return session.fail(client.error());
   echomq::Flows flows(*client);
@@ -143,11 +145,15 @@ void declare_flow_add(CLI::App& flow, Session& session) {
       "  emq flow add tree.json\n"
       "  echo '{\"queue\":\"report\",\"children\":[{\"queue\":\"render\",\"data\":1},"
       "{\"queue\":\"render\",\"data\":2}]}' | emq flow add -\n"
-      "A job is {\"queue\",\"name\",\"data\",\"options\",\"on_failure\",\"children\"}, of which only the queue "
-      "must be there. data is any JSON, and what the handler gets; text in its place is a string whose "
+      "A job is {\"queue\",\"name\",\"data\",\"options\",\"on_failure\",\"children\"}, of which "
+      "only the queue "
+      "must be there. data is any JSON, and what the handler gets; text in its place is a string "
+      "whose "
       "bytes it gets. options are those of `emq add`: attempts, backoff, delay, expires, id, "
-      "keep_completed, keep_failed, lifo, priority, traceparent. on_failure of a child says what becomes "
-      "of its parent: fail-parent (the default), continue-parent, ignore or remove-dependency. A wrong "
+      "keep_completed, keep_failed, lifo, priority, traceparent. on_failure of a child says what "
+      "becomes "
+      "of its parent: fail-parent (the default), continue-parent, ignore or remove-dependency. A "
+      "wrong "
       "job adds nothing, and is named by its path: children[3].children[0].\n");
   auto typed = std::make_shared<FlowOptions>();
   verb->add_option("FILE", typed->file, "The tree as JSON; - reads stdin")->required();
@@ -169,9 +175,10 @@ CLI::App* declare_of_job(CLI::App& flow, Session& session, FlowOptions& typed,
 
 void declare_flow_show(CLI::App& flow, Session& session) {
   auto typed = std::make_shared<FlowOptions>();
-  auto* verb = declare_of_job(flow, session, *typed, "show", "Draw a job and its children, with states",
-                              "  emq flow show report 274557032793636864\n"
-                              "  emq flow show report june --dot | dot -Tsvg > june.svg\n");
+  auto* verb =
+      declare_of_job(flow, session, *typed, "show", "Draw a job and its children, with states",
+                     "  emq flow show report 274557032793636864\n"
+                     "  emq flow show report june --dot | dot -Tsvg > june.svg\n");
   verb->add_flag("--dot", typed->dot, "As a graph for Graphviz");
   verb->add_option("--depth", typed->depth, "So many levels, 1 to 100")
       ->type_name("N")
@@ -184,25 +191,27 @@ void declare_flow_show(CLI::App& flow, Session& session) {
 }
 
 void declare_flow_stuck(CLI::App& flow, Session& session) {
-  auto* verb = session.declare(
-      flow, "stuck", "List parents that wait and can no longer run, and why",
-      "  emq flow stuck report\n"
-      "A parent is stuck when a child that it waits for is gone without a word: deleted by hand, or lost "
-      "with the server's last data. Remove it, and add it anew.\n");
+  auto* verb =
+      session.declare(flow, "stuck", "List parents that wait and can no longer run, and why",
+                      "  emq flow stuck report\n"
+                      "A parent is stuck when a child that it waits for is gone without a word: "
+                      "deleted by hand, or lost "
+                      "with the server's last data. Remove it, and add it anew.\n");
   auto typed = std::make_shared<FlowOptions>();
   verb->add_option("QUEUE", typed->queue, "The queue of the parents")->required();
   session.declare_server(*verb);
-  session.declare_json(*verb,
-                       "Print {\"stuck\":[{\"id\",\"since_ms\",\"why\",\"child_queue\",\"child\"}]}");
+  session.declare_json(
+      *verb, "Print {\"stuck\":[{\"id\",\"since_ms\",\"why\",\"child_queue\",\"child\"}]}");
   run_by(*verb, session, std::move(typed), stuck);
 }
 
 void declare_flow_remove(CLI::App& flow, Session& session) {
   auto typed = std::make_shared<FlowOptions>();
-  auto* verb = declare_of_job(flow, session, *typed, "remove", "Remove a job and all below it",
-                              "  emq flow remove report june\n"
-                              "The deepest jobs go first. What runs stays, is told of, and makes the exit "
-                              "status 1. Interrupted, it may be said again.\n");
+  auto* verb =
+      declare_of_job(flow, session, *typed, "remove", "Remove a job and all below it",
+                     "  emq flow remove report june\n"
+                     "The deepest jobs go first. What runs stays, is told of, and makes the exit "
+                     "status 1. Interrupted, it may be said again.\n");
   session.declare_json(*verb, "Print {\"removed\",\"left\":[{\"queue\",\"id\",\"why\"}]}");
   run_by(*verb, session, std::move(typed), remove);
 }

@@ -104,28 +104,31 @@ Result<FlowJob> read_node(const Json& json, const std::string& path, unsigned de
       job.data = value.dump();
     } else if (key == "on_failure") {
       const auto word = value.get<std::string>();
-      const auto* const found = std::find_if(kPolicies.begin(), kPolicies.end(),
-                                             [&](const auto& policy) { return policy.first == word; });
+      const auto* const found =
+          std::find_if(kPolicies.begin(), kPolicies.end(),
+                       [&](const auto& policy) { return policy.first == word; });
       if (found == kPolicies.end())
-        return at_path(path, bad_value(key, word,
-                                       "fail-parent, continue-parent, ignore or remove-dependency"));
+        return at_path(
+            path,
+            bad_value(key, word, "fail-parent, continue-parent, ignore or remove-dependency"));
       job.on_failure = found->second;
     } else if (key == "options") {
       if (!value.is_object()) return at_path(path, bad_value(key, value.dump(), "a JSON object"));
       for (const auto& [option, given] : value.items())
-        if (auto bad = take_option(option, given, job.options)) return at_path(path, *std::move(bad));
+        if (auto bad = take_option(option, given, job.options))
+          return at_path(path, *std::move(bad));
     } else if (key == "children") {
       if (!value.is_array()) return at_path(path, bad_value(key, value.dump(), "a list of jobs"));
       for (std::size_t i = 0; i < value.size(); ++i) {
-        auto child = read_node(value[i],
-                               (path.empty() ? "" : path + ".") + "children[" + std::to_string(i) + "]",
-                               depth + 1);
+        auto child = read_node(
+            value[i], (path.empty() ? "" : path + ".") + "children[" + std::to_string(i) + "]",
+            depth + 1);
         if (!child) return child.error();
         job.children.push_back(*std::move(child));
       }
     } else {
-      return at_path(path, bad_value("job", key,
-                                     "queue, name, data, text, options, on_failure or children"));
+      return at_path(
+          path, bad_value("job", key, "queue, name, data, text, options, on_failure or children"));
     }
   }
   if (job.queue.empty()) return at_path(path, bad_value("queue", "", "the name of a queue"));
@@ -146,12 +149,14 @@ std::string state_of(const FlowTree& tree) {
   return tree.there ? std::string(name(tree.job.state)) : "gone, " + std::string(name(tree.state));
 }
 
-void draw(const FlowTree& tree, const std::string& lead, const std::string& below, std::string& out) {
+void draw(const FlowTree& tree, const std::string& lead, const std::string& below,
+          std::string& out) {
   out += fmt::format("{}{}:{} {}  {}", lead, tree.queue, tree.id,
                      tree.there ? printable(tree.job.name) : std::string(),
                      paint(colour_of(tree), state_of(tree), stdout));
   if (tree.counts.all() > 0)
-    out += fmt::format("  {} of {} done", tree.counts.all() - tree.counts.pending, tree.counts.all());
+    out +=
+        fmt::format("  {} of {} done", tree.counts.all() - tree.counts.pending, tree.counts.all());
   out += '\n';
   for (std::size_t i = 0; i < tree.children.size(); ++i) {
     const bool last = i + 1 == tree.children.size() && !tree.cut;
@@ -170,8 +175,8 @@ void to_dot(const FlowTree& tree, std::string& out) {
     if (c == '"' || c == '\\') label += '\\';
     label += c == '\n' ? ' ' : c;
   }
-  out += fmt::format("  {} [label=\"{}\\n{}:{}\\n{}\"];\n", dot_name(tree), label, tree.queue, tree.id,
-                     state_of(tree));
+  out += fmt::format("  {} [label=\"{}\\n{}:{}\\n{}\"];\n", dot_name(tree), label, tree.queue,
+                     tree.id, state_of(tree));
   for (const auto& child : tree.children) {
     out += fmt::format("  {} -> {};\n", dot_name(tree), dot_name(child));
     to_dot(child, out);
@@ -196,7 +201,8 @@ Json to_json(const echomq::AddedFlow& flow) {
 }
 
 Json to_json(const FlowTree& tree) {
-  Json out{{"queue", tree.queue}, {"id", tree.id}, {"there", tree.there}, {"edge", name(tree.state)}};
+  Json out{
+      {"queue", tree.queue}, {"id", tree.id}, {"there", tree.there}, {"edge", name(tree.state)}};
   out["state"] = nullptr;
   if (tree.there) {
     out["state"] = name(tree.job.state);

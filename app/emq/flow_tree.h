@@ -10,8 +10,8 @@
 
 namespace emq {
 
-// {"queue","name","data" or "text","options":{..},"on_failure","children":[..]}; only the queue must be
-// there. Errors: encoding (no JSON), invalid_argument; of one job with its path.
+// {"queue","name","data" or "text","options":{..},"on_failure","children":[..]}; only the queue
+// must be there. Errors: encoding (no JSON), invalid_argument; of one job with its path.
 echomq::Result<echomq::FlowJob> read_flow(std::string_view text);
 
 Json to_json(const echomq::AddedFlow& flow);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Jobs that wait for others: a parent runs once its children are done (echomq/flow.h adds whole trees
-// of them; a handler adds children to the job that it works, RawJob::add_children).
+// Jobs that wait for others: a parent runs once its children are done (echomq/flow.h adds whole
+// trees of them; a handler adds children to the job that it works, RawJob::add_children).
 //
 // Thread-safety: plain values.
 #pragma once
@@ -20,10 +20,13 @@ namespace echomq::inline v2 {
 // What becomes of a parent when this child fails for good: its last attempt failed, it crashed too
 // often, expired, or was removed before its end. Each child says so for itself.
 enum class ChildFailure {
-  // The parent fails too, unworked, with a reason that names the child; and so on, up the tree. Other
-  // children go on. When all children that failed it get another run (Queue::retry), it waits again.
+  // The parent fails too, unworked, with a reason that names the child; and so on, up the tree.
+  // Other
+  // children go on. When all children that failed it get another run (Queue::retry), it waits
+  // again.
   fail_parent,
-  // The parent goes on at once, although other children are not done: its handler sees that the child
+  // The parent goes on at once, although other children are not done: its handler sees that the
+  // child
   // was not successful, and may wait for the others (Outcome::wait_for_children).
   continue_parent,
   // It counts as done; the parent's handler can read why it failed.
@@ -37,8 +40,8 @@ enum class ChildFailure {
 struct FlowJob {
   std::string queue{};
   std::string data{};
-  // As of any add, but neither deduplication nor durability: a job of a flow is recorded before it is
-  // added. `delay`, of a parent, counts from when its children are done.
+  // As of any add, but neither deduplication nor durability: a job of a flow is recorded before it
+  // is added. `delay`, of a parent, counts from when its children are done.
   JobOptions options{};
   ChildFailure on_failure = ChildFailure::fail_parent;  // of a root: without meaning
   std::vector<FlowJob> children{};
@@ -63,9 +66,10 @@ struct ChildResult {
   template <class R>
   [[nodiscard]] Result<R> as() const {
     if (!result)
-      return Error{ErrorCode::not_found,
-                   "the result of child " + id + " is more than a parent keeps, and the job is gone",
-                   {{"queue", queue}, {"value", id}}};
+      return Error{
+          ErrorCode::not_found,
+          "the result of child " + id + " is more than a parent keeps, and the job is gone",
+          {{"queue", queue}, {"value", id}}};
     return Codec<R>::decode(*result);
   }
 };
@@ -77,7 +81,8 @@ struct FailedChild {
   std::string reason{};
 };
 
-// The children of a job, as a handler reads them. Those whose failure was to be forgotten are in none.
+// The children of a job, as a handler reads them. Those whose failure was to be forgotten are in
+// none.
 struct Children {
   std::vector<ChildResult> completed{};
   std::vector<FailedChild> ignored{};  // failed, and counted as done

@@ -6,14 +6,15 @@
 //                               {.queue = "render", .data = "page 1"},
 //                               {.queue = "render", .data = "page 2"}}});
 //
-// In the parent's handler job.children() has the results. A parent waits in the state waiting_children
-// until then, and takes no worker. A child that fails for good fails its parent, unless it says
-// otherwise (ChildFailure). Whoever ends a child tells its parent right after; what a crash left to be
-// told, the next maintenance of any worker of the child's queue tells (every third of its lease).
+// In the parent's handler job.children() has the results. A parent waits in the state
+// waiting_children until then, and takes no worker. A child that fails for good fails its parent,
+// unless it says otherwise (ChildFailure). Whoever ends a child tells its parent right after; what
+// a crash left to be told, the next maintenance of any worker of the child's queue tells (every
+// third of its lease).
 //
 // A tree is added whole or not at all: it is recorded first, in the queue of its root, and what the
-// process that adds it could not do before it died, any worker of that queue goes on with. A job has one
-// parent. All errors name the job by its path in the tree, "children[3].children[0]".
+// process that adds it could not do before it died, any worker of that queue goes on with. A job
+// has one parent. All errors name the job by its path in the tree, "children[3].children[0]".
 //
 // Thread-safety: every member may be called from any thread.
 #pragma once
@@ -38,7 +39,8 @@ namespace echomq::inline v2 {
 // The most jobs of one tree, and how deep it may be (a root alone: 1).
 inline constexpr std::size_t kMaxFlowJobs = 100'000;
 inline constexpr unsigned kMaxFlowDepth = 100;
-// A larger result of a child is not kept with its parent: it is read from the child while that is there.
+// A larger result of a child is not kept with its parent: it is read from the child while that is
+// there.
 inline constexpr std::size_t kMaxChildResultBytes = std::size_t{64} << 10;
 
 // The jobs of a tree as they were added.
@@ -76,8 +78,9 @@ struct ChildCounts {
 };
 
 struct ChildPage {
-  std::vector<Child> children{};  // in no order; one that changes meanwhile may come twice or not at all
-  std::string next{};             // opaque; empty: this was the last page
+  std::vector<Child>
+      children{};      // in no order; one that changes meanwhile may come twice or not at all
+  std::string next{};  // opaque; empty: this was the last page
 };
 
 struct ChildPageOptions {
@@ -134,12 +137,12 @@ class ECHOMQ_API Flows {
   explicit Flows(const Client& client) : core_(client.core()) {}
 
   // Adds a tree; answers the ids. All of it is there then.
-  // Errors: those of Queue::add, with the job's path in front and as the field "path": nothing of the
-  // tree was added (a job of one's own id that exists is `duplicate`; two of one id in the tree, more
-  // than kMaxFlowJobs, deduplication and durability are invalid_argument). `full` where the server is at
-  // maxmemory: nothing was added, unless the field "recorded" is there: then the tree is recorded, and
-  // is added when there is room. After timeout and connection_lost it was recorded or not; what is
-  // recorded is added.
+  // Errors: those of Queue::add, with the job's path in front and as the field "path": nothing of
+  // the tree was added (a job of one's own id that exists is `duplicate`; two of one id in the
+  // tree, more than kMaxFlowJobs, deduplication and durability are invalid_argument). `full` where
+  // the server is at maxmemory: nothing was added, unless the field "recorded" is there: then the
+  // tree is recorded, and is added when there is room. After timeout and connection_lost it was
+  // recorded or not; what is recorded is added.
   Result<AddedFlow> add(const FlowJob& root);
   // Several, each by itself: one result for each.
   Result<std::vector<Result<AddedFlow>>> add_bulk(const std::vector<FlowJob>& roots);
@@ -154,16 +157,16 @@ class ECHOMQ_API Flows {
   Result<ChildCounts> child_counts(std::string_view queue, std::string_view id);
 
   // Removes a job and all below it, the deepest first, and tells no parent within the tree, so that
-  // none runs meanwhile; the parent of `id`, if it has one, is told. What runs stays and is answered,
-  // as is what could not be removed. In bounded calls; interrupted, it may be said again.
+  // none runs meanwhile; the parent of `id`, if it has one, is told. What runs stays and is
+  // answered, as is what could not be removed. In bounded calls; interrupted, it may be said again.
   // Errors: not_found (the root), invalid_name, fence, and those of the connection.
   Result<FlowRemoval> remove(std::string_view queue, std::string_view id);
 
   // Parents of a queue that wait for children and can no longer run by themselves, and why: a child
-  // whose job is gone without a word (deleted by hand, its queue obliterated by an older version, the
-  // server lost its last data). Looks at each waiting parent of the page, and at up to 1,000 of its
-  // pending children. To let one run: Queue::remove it and add it anew. Errors: not_found (no such
-  // queue), invalid_argument, fence, and those of the connection.
+  // whose job is gone without a word (deleted by hand, its queue obliterated by an older version,
+  // the server lost its last data). Looks at each waiting parent of the page, and at up to 1,000 of
+  // its pending children. To let one run: Queue::remove it and add it anew. Errors: not_found (no
+  // such queue), invalid_argument, fence, and those of the connection.
   Result<StuckPage> stuck(std::string_view queue, const PageOptions& options = {});
 
  private:

@@ -18,9 +18,10 @@ namespace {
 // called, waiting on the marker and on the stream of events, the list of queues, and the look for a
 // v1 queue.
 constexpr std::array<std::string_view, 24> kPlainCommands{
-    "bzpopmin", "client|id", "client|setname", "eval", "evalsha", "hdel",          "hello", "hget",
-    "hgetall",  "hmget",     "hscan",     "info",           "ping", "select",  "smismember",    "sscan", "time",
-    "type",     "xread",     "xrevrange",      "zadd", "zrange",  "zrangebyscore", "auth"};
+    "bzpopmin", "client|id", "client|setname", "eval",   "evalsha",       "hdel",
+    "hello",    "hget",      "hgetall",        "hmget",  "hscan",         "info",
+    "ping",     "select",    "smismember",     "sscan",  "time",          "type",
+    "xread",    "xrevrange", "zadd",           "zrange", "zrangebyscore", "auth"};
 
 // The rules of an ACL hold for what a script calls as well. The build has checked that each call
 // names its command literally.

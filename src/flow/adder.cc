@@ -34,7 +34,8 @@ Result<void> check_node(const FlowJob& node, std::size_t data_limit) {
     return bad_option("deduplication", "\"" + node.options.deduplication->id + "\"",
                       "none: a job of a flow is recorded before it is added, whoever owns the id");
   if (node.options.durability.kind != Durability::Kind::memory)
-    return bad_option("durability", "set", "none: the jobs of a flow are confirmed one by one by nobody");
+    return bad_option("durability", "set",
+                      "none: the jobs of a flow are confirmed one by one by nobody");
   return job::check_job(node.data, node.options, data_limit);
 }
 
@@ -83,10 +84,10 @@ class Adding {
   Result<void> prepare() {
     for (auto& [queue, core] : queues_)
       if (auto opened = core->open(); !opened) return opened.error();
-    auto minted = mint(static_cast<std::size_t>(std::count_if(
-                           jobs_.begin(), jobs_.end(),
-                           [](const auto& job) { return job.id.empty(); })) +
-                       1);
+    auto minted =
+        mint(static_cast<std::size_t>(std::count_if(
+                 jobs_.begin(), jobs_.end(), [](const auto& job) { return job.id.empty(); })) +
+             1);
     if (!minted) return minted.error();
     auto next = minted->begin();
     plan_id_ = std::move(*next++);
@@ -108,7 +109,8 @@ class Adding {
       }
       const bool last = at + chunk.size() == plan.size();
       if (auto ok = write(*home, chunk, at, last); !ok) {
-        // What was sealed may be there; what was not is given up, and if that fails a sweep does it.
+        // What was sealed may be there; what was not is given up, and if that fails a sweep does
+        // it.
         if (!last || !ok.error().unknown_outcome()) give_up(*home);
         return ok;
       }
@@ -118,9 +120,10 @@ class Adding {
   }
 
   Result<PlanRun::Outcome> run(const std::shared_ptr<QueueCore>& home, Plan plan) {
-    auto added = client_->wait_for<PlanRun::Outcome>([&](Function<void(Result<PlanRun::Outcome>)> done) {
-      PlanRun::start(home, plan_id_, std::move(plan), std::move(done));
-    });
+    auto added =
+        client_->wait_for<PlanRun::Outcome>([&](Function<void(Result<PlanRun::Outcome>)> done) {
+          PlanRun::start(home, plan_id_, std::move(plan), std::move(done));
+        });
     if (added) return added;
     auto error = added.error();
     error.detail += "; the flow is recorded, and workers of \"" + home->name() + "\" go on with it";
@@ -245,12 +248,11 @@ class Adding {
     bool lost = false;
     while (true) {
       auto call = ScriptCall::of<scripts::FlowPlan>(
-          {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-          {.revision = scripts::kRevision,
-           .now = client_->now_ms(),
-           .plan = plan_id_,
-           .first = first,
-           .sealed = sealed});
+          {.meta = k.meta, .outbox = k.outbox, .flow = flow}, {.revision = scripts::kRevision,
+                                                               .now = client_->now_ms(),
+                                                               .plan = plan_id_,
+                                                               .first = first,
+                                                               .sealed = sealed});
       for (const auto& entry : entries) call.put_args(scripts::FlowPlan::ItemArgs{.entry = entry});
       const auto reply = ask(home, std::move(call));
       if (!reply) {

@@ -63,8 +63,8 @@ class TreeReader {
 
   Result<void> take_children(QueueCore& core, FlowTree& node) const {
     std::unordered_set<std::string> seen;
-    for (const auto state : {ChildState::pending, ChildState::completed, ChildState::ignored,
-                             ChildState::failed}) {
+    for (const auto state :
+         {ChildState::pending, ChildState::completed, ChildState::ignored, ChildState::failed}) {
       ChildPageOptions page{.limit = 256};
       do {
         auto read = flow::read_page(core, node.id, state, page);
@@ -75,8 +75,8 @@ class TreeReader {
             node.cut = true;
             return {};
           }
-          node.children.push_back({.queue = std::move(child.queue), .id = std::move(child.id),
-                                   .state = state});
+          node.children.push_back(
+              {.queue = std::move(child.queue), .id = std::move(child.id), .state = state});
         }
         page.cursor = std::move(read->next);
       } while (!page.cursor.empty());
@@ -124,8 +124,8 @@ class TreeRemover {
 
   static Result<void> collect_children(QueueCore& core, const std::string& id,
                                        std::unordered_set<std::string>& seen, Level& below) {
-    for (const auto state : {ChildState::pending, ChildState::completed, ChildState::ignored,
-                             ChildState::failed}) {
+    for (const auto state :
+         {ChildState::pending, ChildState::completed, ChildState::ignored, ChildState::failed}) {
       ChildPageOptions page{.limit = 256};
       do {
         auto read = flow::read_page(core, id, state, page);
@@ -158,10 +158,11 @@ class TreeRemover {
     if (status == "ok") ++removal_.removed;
     if (status == "ok" || status == "gone") return;
     const std::string why = status == "lock" ? "it runs" : "it moved each time it was looked for";
-    removal_.left.push_back({queue, id,
-                             Error{ErrorCode::wrong_state,
-                                   "job " + id + " of queue \"" + queue + "\" was not removed: " + why,
-                                   {{"queue", queue}, {"value", id}}}});
+    removal_.left.push_back(
+        {queue, id,
+         Error{ErrorCode::wrong_state,
+               "job " + id + " of queue \"" + queue + "\" was not removed: " + why,
+               {{"queue", queue}, {"value", id}}}});
   }
 
   std::shared_ptr<ClientCore> client_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The plan of a flow: what is to be added, as a list of entries, parents before their children, so that
-// whoever has it can add what others have not (docs/protocol.md 7). Pure.
+// The plan of a flow: what is to be added, as a list of entries, parents before their children, so
+// that whoever has it can add what others have not (docs/protocol.md 7). Pure.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +76,8 @@ struct PlannedJob {
   std::string path{};        // "children[3].children[0]"; a root: empty
 };
 
-// The jobs level by level, the roots first, those of one parent together, in their order. `plan`: how the plan
-// is known, `<queue>:<id>`. `now_ms` makes the epochs of its edges.
+// The jobs level by level, the roots first, those of one parent together, in their order. `plan`:
+// how the plan is known, `<queue>:<id>`. `now_ms` makes the epochs of its edges.
 Plan make_plan(std::string_view plan, const std::vector<PlannedJob>& jobs, std::int64_t now_ms);
 // Children of a job that is there already.
 Plan make_plan(std::string_view plan, std::string_view queue, std::string_view id,

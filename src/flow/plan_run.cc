@@ -13,8 +13,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Whoever applies a plan for longer begins anew with what stands there: what a call was told of a plan
-// that is done may be forgotten an hour later.
+// Whoever applies a plan for longer begins anew with what stands there: what a call was told of a
+// plan that is done may be forgotten an hour later.
 constexpr milliseconds kLongest = std::chrono::minutes(10);
 
 }  // namespace
@@ -186,15 +186,15 @@ void PlanRun::fail(const Error& why) {
 void PlanRun::close() {
   const auto& k = home_->keys();
   const auto flow = named_key(home_->name(), "flow", id_);
-  home_->client()->call(
-      ScriptCall::of<scripts::FlowClose>(
-          {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-          {.revision = scripts::kRevision, .plan = id_, .seen = "s:"}),
-      home_->name(), k.meta, [self = shared_from_this()](const Result<wire::Reply>&) {
-        // Unanswered, a sweep deletes the record: all is added.
-        auto done = std::move(self->done_);
-        done(std::move(self->outcome_));
-      });
+  home_->client()->call(ScriptCall::of<scripts::FlowClose>(
+                            {.meta = k.meta, .outbox = k.outbox, .flow = flow},
+                            {.revision = scripts::kRevision, .plan = id_, .seen = "s:"}),
+                        home_->name(), k.meta,
+                        [self = shared_from_this()](const Result<wire::Reply>&) {
+                          // Unanswered, a sweep deletes the record: all is added.
+                          auto done = std::move(self->done_);
+                          done(std::move(self->outcome_));
+                        });
 }
 
 }  // namespace echomq::inline v2::flow

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// PlanRun: adds what a plan says, level by level, in each queue one call at a time. Saying an entry once
-// more changes nothing, so any number of processes may do this with one plan, and any of them may stop
-// anywhere; when all is added the record is deleted.
+// PlanRun: adds what a plan says, level by level, in each queue one call at a time. Saying an entry
+// once more changes nothing, so any number of processes may do this with one plan, and any of them
+// may stop anywhere; when all is added the record is deleted.
 //
 // Thread-safety: on the loop only.
 #pragma once
@@ -63,9 +63,9 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   Done done_;
   std::chrono::milliseconds began_;     // by monotonic_ms()
   std::chrono::milliseconds deadline_;  // for the calls that are on their way
-  std::vector<std::size_t> first_of_;   // edges: the first entry that names children of the same job
-  std::vector<bool> left_out_;          // jobs: not added; edges: the job that waits is not there
-  std::size_t next_ = 0;                // the first entry of the next level
+  std::vector<std::size_t> first_of_;  // edges: the first entry that names children of the same job
+  std::vector<bool> left_out_;         // jobs: not added; edges: the job that waits is not there
+  std::size_t next_ = 0;               // the first entry of the next level
   std::map<std::string, Chain> chains_;
   std::size_t running_ = 0;  // chains
   std::optional<Error> problem_;

@@ -79,8 +79,8 @@ Result<void> load_large(QueueCore& queue, std::vector<ChildResult>& results,
                         const std::vector<std::size_t>& large) {
   for (const auto i : large) {
     auto& child = results[i];
-    auto reply = ask_plainly(
-        queue, wire::command({"HGET", job_key(child.queue, child.id), "returnvalue"}));
+    auto reply =
+        ask_plainly(queue, wire::command({"HGET", job_key(child.queue, child.id), "returnvalue"}));
     if (!reply) return reply.error();
     if (!reply->is_null()) child.result = std::move(reply->text);
   }
@@ -100,8 +100,7 @@ Result<ChildPage> read_page(QueueCore& queue, const std::string& id, ChildState 
   if (options.limit == 0 || options.limit > kMostOfPage)
     return bad_option("limit", std::to_string(options.limit),
                       "1 to " + std::to_string(kMostOfPage));
-  const bool digits =
-      options.cursor.find_first_not_of("0123456789") == std::string::npos;
+  const bool digits = options.cursor.find_first_not_of("0123456789") == std::string::npos;
   if (!digits || options.cursor.size() > 20)
     return bad_option("cursor", "\"" + options.cursor + "\"", "what a page answered as its next");
   const auto cursor = options.cursor.empty() ? std::string("0") : options.cursor;

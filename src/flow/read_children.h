@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What stands of the children of a job: pending ones in `dependencies`, the others as they were settled.
-// From any thread but the loop's.
+// What stands of the children of a job: pending ones in `dependencies`, the others as they were
+// settled. From any thread but the loop's.
 #pragma once
 
 #include <string>

@@ -40,17 +40,15 @@ class StuckSearch {
         auto why = missing(id, child);
         if (!why) return why.error();
         if (*why)
-          return std::optional(StuckParent{.id = id,
-                                           .why = **std::move(why),
-                                           .child_queue = child.queue,
-                                           .child = child.id});
+          return std::optional(StuckParent{
+              .id = id, .why = **std::move(why), .child_queue = child.queue, .child = child.id});
       }
       how.cursor = std::move(page->next);
     } while (!how.cursor.empty() && looked < kChildrenLooked);
     if (looked > 0) return std::optional<StuckParent>();
     // It may have been released since it was listed.
-    const auto still = ask_plainly(
-        queue_, wire::command({"ZSCORE", queue_.keys().waiting_children, id}));
+    const auto still =
+        ask_plainly(queue_, wire::command({"ZSCORE", queue_.keys().waiting_children, id}));
     if (!still) return still.error();
     if (still->is_null()) return std::optional<StuckParent>();
     return std::optional(
@@ -135,8 +133,8 @@ Result<StuckPage> find_stuck(QueueCore& queue, const PageOptions& options) {
     auto found = search.look(job.id);
     if (!found) return found.error();
     if (!*found) continue;
-    const auto since = ask_plainly(
-        queue, wire::command({"ZSCORE", queue.keys().waiting_children, job.id}));
+    const auto since =
+        ask_plainly(queue, wire::command({"ZSCORE", queue.keys().waiting_children, job.id}));
     if (!since) return since.error();
     (*found)->since_ms = wire::number_of(*since);
     stuck.parents.push_back(**std::move(found));

@@ -71,16 +71,15 @@ void FlowSweep::load_more(const std::string& plan, std::int64_t entries,
   const auto to = std::min(from + kEntriesPerRead, entries) - 1;
   auto bytes = wire::command({"LRANGE", named_key(queue_->name(), "flow", plan),
                               std::to_string(from), std::to_string(to)});
-  queue_->client()->command(
-      std::move(bytes), [self = shared_from_this(), plan, entries, read,
-                         to](Result<wire::Reply> reply) {
-        if (reply)
-          for (const auto& item : reply->items)
-            if (auto entry = PlanEntry::decode(item.text)) read->push_back(*std::move(entry));
-        if (static_cast<std::int64_t>(read->size()) == to + 1)
-          return self->load_more(plan, entries, read);
-        self->running_.erase(plan);  // another one has closed it, or it is of a newer version
-      });
+  queue_->client()->command(std::move(bytes), [self = shared_from_this(), plan, entries, read,
+                                               to](Result<wire::Reply> reply) {
+    if (reply)
+      for (const auto& item : reply->items)
+        if (auto entry = PlanEntry::decode(item.text)) read->push_back(*std::move(entry));
+    if (static_cast<std::int64_t>(read->size()) == to + 1)
+      return self->load_more(plan, entries, read);
+    self->running_.erase(plan);  // another one has closed it, or it is of a newer version
+  });
 }
 
 void FlowSweep::add(const std::string& plan, Plan entries) {
@@ -88,18 +87,17 @@ void FlowSweep::add(const std::string& plan, Plan entries) {
                  [self = shared_from_this(), plan](Result<PlanRun::Outcome> added) {
                    self->running_.erase(plan);
                    if (added) return;
-                   self->queue_->client()->log(LogLevel::warning,
-                                               "a flow of \"" + self->queue_->name() +
-                                                   "\" cannot be added yet: " +
-                                                   added.error().message());
+                   self->queue_->client()->log(
+                       LogLevel::warning, "a flow of \"" + self->queue_->name() +
+                                              "\" cannot be added yet: " + added.error().message());
                  });
 }
 
 // --- how far flows were added here
 
 void FlowSweep::forget_if_done(const Receipt& receipt) {
-  auto bytes = wire::command(
-      {"HEXISTS", key(receipt.home, Structure::outbox), plan_field(receipt.plan)});
+  auto bytes =
+      wire::command({"HEXISTS", key(receipt.home, Structure::outbox), plan_field(receipt.plan)});
   queue_->client()->command(std::move(bytes),
                             [self = shared_from_this(), receipt](Result<wire::Reply> reply) {
                               if (reply && !reply->is_error() && reply->integer == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FlowSweep: takes up what a crash left in the outbox of a queue: ends of children that were not told,
-// flows that are recorded and not all added, records that nobody goes on with, and notes of flows that
-// were added long ago.
+// FlowSweep: takes up what a crash left in the outbox of a queue: ends of children that were not
+// told, flows that are recorded and not all added, records that nobody goes on with, and notes of
+// flows that were added long ago.
 //
 // Thread-safety: on the loop only.
 #pragma once

@@ -256,8 +256,7 @@ Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
   auto reply = ask(queue, std::move(call));
   if (!reply) return reply.error();
   std::vector<EndMessage> messages;
-  const bool has_parts =
-      !reply->items.empty() && reply->items[0].kind == wire::Reply::Kind::array;
+  const bool has_parts = !reply->items.empty() && reply->items[0].kind == wire::Reply::Kind::array;
   if (has_parts) {
     if (reply->items.size() > 1) take_messages(reply->items[1], messages);
     reply = wire::Reply(std::move(reply->items[0]));

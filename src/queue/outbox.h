@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The outbox of a queue: what it holds for others (docs/protocol.md 7). Each entry is of one of three
-// kinds, and its name tells which. Pure.
+// The outbox of a queue: what it holds for others (docs/protocol.md 7). Each entry is of one of
+// three kinds, and its name tells which. Pure.
 //
 //   <child> <parent queue>:<parent>  how a child ended, for its parent
 //   flow:<plan>                      a flow that is recorded here, and being added

@@ -69,8 +69,8 @@ ScriptCall settle_call(const QueueCore& from, const QueueCore& to,
                                        .processed = sub.processed,
                                        .failed_children = sub.failed,
                                        .unsuccessful = sub.unsuccessful});
-    call.put_args(Transition::ItemArgs{
-        .id = parent.id, .told = parent.count, .messages = parent.messages});
+    call.put_args(
+        Transition::ItemArgs{.id = parent.id, .told = parent.count, .messages = parent.messages});
   }
   return call;
 }
@@ -114,14 +114,13 @@ void Relay::pump(Lane& lane) {
   ++calls_;
   auto batch = take(lane);
   auto call = settle_call(*queue_, *lane.queue, *batch);
-  queue_->client()->call(
-      std::move(call), lane.queue->name(), lane.queue->keys().meta,
-      [self = shared_from_this(), &lane, batch](Result<wire::Reply> reply) {
-        lane.in_flight = false;
-        self->settled(lane, *batch, std::move(reply));
-        self->pump(lane);
-        self->ended_call();
-      });
+  queue_->client()->call(std::move(call), lane.queue->name(), lane.queue->keys().meta,
+                         [self = shared_from_this(), &lane, batch](Result<wire::Reply> reply) {
+                           lane.in_flight = false;
+                           self->settled(lane, *batch, std::move(reply));
+                           self->pump(lane);
+                           self->ended_call();
+                         });
 }
 
 void Relay::settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply) {
@@ -131,11 +130,10 @@ void Relay::settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply) {
   std::vector<bool> orphaned(batch.size(), absent);
   if (!reply && !absent) {
     undelivered_ += batch.size();
-    queue_->client()->log(LogLevel::warning, "the ends of " + std::to_string(batch.size()) +
-                                                 " job(s) of \"" + queue_->name() +
-                                                 "\" are not told to their parents in \"" +
-                                                 lane.queue->name() +
-                                                 "\" yet: " + reply.error().message());
+    queue_->client()->log(LogLevel::warning,
+                          "the ends of " + std::to_string(batch.size()) + " job(s) of \"" +
+                              queue_->name() + "\" are not told to their parents in \"" +
+                              lane.queue->name() + "\" yet: " + reply.error().message());
     return;
   }
   static const std::string unknown = "unknown";
@@ -165,10 +163,9 @@ void Relay::forget(const Batch& batch, const std::vector<bool>& told,
         Transition::ItemArgs{.field = batch[i].field, .seen = seen, .orphaned = bool{orphaned[i]}});
   }
   ++calls_;
-  queue_->client()->call(std::move(call), queue_->name(), k.meta,
-                         [self = shared_from_this()](const Result<wire::Reply>&) {
-                           self->ended_call();
-                         });
+  queue_->client()->call(
+      std::move(call), queue_->name(), k.meta,
+      [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_call(); });
 }
 
 void Relay::go_on(const std::shared_ptr<QueueCore>& queue, std::vector<EndMessage> messages) {
@@ -224,10 +221,10 @@ Result<std::size_t> deliver_outbox(QueueCore& queue) {
                      {{"queue", queue.name()}, {"value", plan.plan}}};
       const auto flow = named_key(queue.name(), "flow", plan.plan);
       const auto& k = queue.keys();
-      const auto closed = ask(
-          queue, ScriptCall::of<scripts::FlowClose>(
-                     {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-                     {.revision = scripts::kRevision, .plan = plan.plan, .seen = plan.text}));
+      const auto closed =
+          ask(queue, ScriptCall::of<scripts::FlowClose>(
+                         {.meta = k.meta, .outbox = k.outbox, .flow = flow},
+                         {.revision = scripts::kRevision, .plan = plan.plan, .seen = plan.text}));
       if (!closed) return closed.error();
       --notes;
     }
@@ -235,8 +232,9 @@ Result<std::size_t> deliver_outbox(QueueCore& queue) {
     if (!left) return left.error();
     if (*left > 0)
       return Error{ErrorCode::wrong_state,
-                   std::to_string(*left) + " parent(s) in other queues could not be told that children "
-                                           "in queue \"" +
+                   std::to_string(*left) +
+                       " parent(s) in other queues could not be told that children "
+                       "in queue \"" +
                        queue.name() + "\" are gone; try again",
                    {{"queue", queue.name()}, {"value", std::to_string(*left)}}};
   } while (cursor != "0");

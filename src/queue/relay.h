@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Relay: tells parents how their children ended, whatever queues those are in, and then lets the outbox
-// of the children's queue forget it. What a parent that ends tells its own parent goes on from here.
+// Relay: tells parents how their children ended, whatever queues those are in, and then lets the
+// outbox of the children's queue forget it. What a parent that ends tells its own parent goes on
+// from here.
 //
-// Nobody waits for it: a message that could not be delivered is still in its outbox, and a sweep finds
-// it. Messages for one queue travel together, one call at a time; what comes meanwhile travels in the
-// next one.
+// Nobody waits for it: a message that could not be delivered is still in its outbox, and a sweep
+// finds it. Messages for one queue travel together, one call at a time; what comes meanwhile
+// travels in the next one.
 //
 // Thread-safety: on the loop only.
 #pragma once

@@ -188,8 +188,8 @@ class Drain {
     }
     const bool put_off = settlement.kind == Kind::retry
                              ? settlement.attempts_made == job.attempts_made
-                             : settlement.kind == Kind::wait ||
-                                   (settlement.kind == Kind::release && settlement.attempts_started > 0);
+                             : settlement.kind == Kind::wait || (settlement.kind == Kind::release &&
+                                                                 settlement.attempts_started > 0);
     if (put_off) ++report_.put_off;
     if (settlement.kind == Kind::complete) ++report_.completed;
     if (put_off || settlement.kind == Kind::complete || settlement.kind == Kind::release) return;

@@ -287,8 +287,9 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
   static const std::string unknown = "unknown";
   const wire::Reply none;
   const bool has_parts = finish || kind == Kind::wait;
-  const auto& statuses =
-      !reply ? none : has_parts && !reply->items.empty() ? reply->items[0] : *reply;
+  const auto& statuses = !reply                               ? none
+                         : has_parts && !reply->items.empty() ? reply->items[0]
+                                                              : *reply;
   for (std::size_t i = 0; i < batch->size(); ++i)
     settled_((*batch)[i], wire::status_of(statuses, i, unknown));
   if (finish && reply) finished(kind, declared, *reply);

@@ -39,8 +39,7 @@ void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
                                        evictor_, relay_, weak_call(*this, &WorkerCore::settled));
   releaser_ = std::make_shared<Releaser>(queue_, weak_call(*this, &WorkerCore::released));
   sweeper_ = std::make_shared<Sweeper>(queue_, options_.max_crashes, options_.keep_failed, evictor_,
-                                       releaser_, relay_,
-                                       weak_call(*this, &WorkerCore::recovered));
+                                       releaser_, relay_, weak_call(*this, &WorkerCore::recovered));
   reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
   extender_ =
       std::make_shared<Extender>(queue_, options_.lease, weak_call(*this, &WorkerCore::lease_lost));

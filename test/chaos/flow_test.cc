@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kill at every step: the process that adds a flow, ends a child, removes or retries one is cut off for
-// good after each of its commands in turn. What it has not done, others do, and every parent is released
-// or failed exactly once.
+// Kill at every step: the process that adds a flow, ends a child, removes or retries one is cut off
+// for good after each of its commands in turn. What it has not done, others do, and every parent is
+// released or failed exactly once.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The scripts that are lost are counted by the way in which they are called once the server knows them.
+// The scripts that are lost are counted by the way in which they are called once the server knows
+// them.
 constexpr const char* kAnyScript = "EVALSHA";
 
 class KilledFlow : public Chaos {
@@ -48,7 +49,8 @@ class KilledFlow : public Chaos {
                          {.queue = named("c"), .options = {.id = "other"}}}};
   }
 
-  // Whatever was cut off, a client with a clock far enough ahead and workers for all queues goes on.
+  // Whatever was cut off, a client with a clock far enough ahead and workers for all queues goes
+  // on.
   class Rescue {
    public:
     Rescue(KilledFlow& test, std::chrono::milliseconds ahead) : client_(test.another()) {
@@ -56,9 +58,8 @@ class KilledFlow : public Chaos {
         queues_.push_back(std::make_unique<Queue<>>(client_, test.named(word)));
         auto how = steady();
         how.lease = 2s;
-        workers_.push_back(std::make_unique<Worker>(*queues_.back(), how, [this](Job<>& job) {
-          runs.note(job.id());
-        }));
+        workers_.push_back(std::make_unique<Worker>(*queues_.back(), how,
+                                                    [this](Job<>& job) { runs.note(job.id()); }));
       }
       set_ahead(ahead);
     }
@@ -142,9 +143,12 @@ TEST_F(KilledFlow, P21_ItsCreatorAtEveryStep) {
 class KilledAtAnEnd : public KilledFlow {
  protected:
   // The parent of a child in `b`, and the worker that is about to be cut off.
-  void begin() { ASSERT_TRUE(Flows(client).add({.queue = named("a"),
-                                                .options = {.id = "root"},
-                                                .children = {{.queue = named("b"), .options = {.id = "left"}}}})); }
+  void begin() {
+    ASSERT_TRUE(
+        Flows(client).add({.queue = named("a"),
+                           .options = {.id = "root"},
+                           .children = {{.queue = named("b"), .options = {.id = "left"}}}}));
+  }
 
   // Works the child behind the proxy until something was lost, and is gone then.
   void work_until_cut_off(const std::string& what, const Outcome& outcome) {
@@ -179,7 +183,8 @@ TEST_F(KilledAtAnEnd, P21_OfTheLastChildThatCompletes) {
 TEST_F(KilledAtAnEnd, P21_OfTheLastChildThatFails) {
   for (const auto* const what : {"job/finish", "flow/settle", "flow/delivered"})
     for (const auto loss : {Loss::command, Loss::answer}) {
-      if (loss == Loss::command && std::string(what) == "job/finish") continue;  // it runs once more
+      if (loss == Loss::command && std::string(what) == "job/finish")
+        continue;  // it runs once more
       begin();
       cut_off(loss, what);
       work_until_cut_off(what, Outcome::unrecoverable("it broke"));

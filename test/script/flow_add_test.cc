@@ -108,8 +108,8 @@ TEST_F(FlowAdd, AnIdOutOfTrashIsFree) {
 TEST_F(FlowAdd, ChildrenAreGivenToAJobThatRuns) {
   q.add({{.id = "p"}});
   const auto run = q.claim(1).runs.at(0);
-  EXPECT_EQ(statuses(q.add_flow(
-                plan_name(), plan_below(plan_name(), q.name(), "p", {{.queue = q.name(), .id = "a"}}))),
+  EXPECT_EQ(statuses(q.add_flow(plan_name(), plan_below(plan_name(), q.name(), "p",
+                                                        {{.queue = q.name(), .id = "a"}}))),
             "ok ok");
   EXPECT_EQ(q.edge("p", Sub::dependencies, ref("a")), "1");
   EXPECT_EQ(q.field("p", "plan"), plan_name());
@@ -134,8 +134,10 @@ TEST_F(FlowAdd, AChildThatWasSettledIsAwaitedAnew) {
 }
 
 TEST_F(FlowAdd, APriorityHasItsPlace) {
-  q.add_flow(plan_name(), family({{.id = "a", .priority = 2}, {.id = "b", .priority = 1}, {.id = "c", .lifo = true}},
-                                 {.priority = 4}));
+  q.add_flow(
+      plan_name(),
+      family({{.id = "a", .priority = 2}, {.id = "b", .priority = 1}, {.id = "c", .lifo = true}},
+             {.priority = 4}));
   EXPECT_EQ(q.field("p", "priority"), "4");
   EXPECT_EQ(q.field("p", "place"), "(nil)") << "it gets one when it is ready";
   EXPECT_EQ(q.claim(5).ids(), "c b a");
@@ -151,7 +153,8 @@ class FlowPlanScript : public ScriptTest {
  protected:
   flow::Plan some(std::size_t count) {
     std::vector<PlanJob> jobs;
-    for (std::size_t i = 0; i < count; ++i) jobs.push_back({.queue = q.name(), .id = "j" + std::to_string(i)});
+    for (std::size_t i = 0; i < count; ++i)
+      jobs.push_back({.queue = q.name(), .id = "j" + std::to_string(i)});
     return plan_of(q.name() + ":7", jobs);
   }
   std::string note() { return show(redis({"HGET", q.keys.outbox, "flow:7"})); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// P20: whatever happens to the children of a parent in whatever order, and however late, often or never its
-// messages are told, the parent ends up where it runs, has ended, or waits for a child that will tell.
+// P20: whatever happens to the children of a parent in whatever order, and however late, often or
+// never its messages are told, the parent ends up where it runs, has ended, or waits for a child
+// that will tell.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ namespace {
 class Orders {
  public:
   Orders(RawClient& redis, std::uint32_t seed)
-      : random_(seed), parents(redis, unique_queue("orders")), children(redis, unique_queue("orders")) {
+      : random_(seed),
+        parents(redis, unique_queue("orders")),
+        children(redis, unique_queue("orders")) {
     parents.open();
     children.open();
     const auto plan = parents.name() + ":7";
@@ -65,7 +68,8 @@ class Orders {
     if (read.items.empty()) return "";
     const auto state = show(read.items.at(0));
     if (state != "waiting-children") return "";
-    return "it waits, and nothing is on its way: " + show(parents.redis()({"HGETALL", edges(Sub::dependencies)}));
+    return "it waits, and nothing is on its way: " +
+           show(parents.redis()({"HGETALL", edges(Sub::dependencies)}));
   }
   // In more than one of its books.
   std::string twice() {
@@ -85,7 +89,8 @@ class Orders {
   void end_one() {
     const auto claimed = children.claim(1).runs;
     if (claimed.empty()) return;
-    children.finish({{.run = claimed[0], .completed = below(2) == 0, .drop = below(4) == 0}}, {.parents = true});
+    children.finish({{.run = claimed[0], .completed = below(2) == 0, .drop = below(4) == 0}},
+                    {.parents = true});
   }
   void run_parent() {
     const auto claimed = parents.claim(1).runs;
@@ -113,7 +118,8 @@ class Orders {
     const auto& message = messages[below(messages.size())];
     parents.settle({told(message)});
     if (forget)
-      children.delivered({{.field = message.field, .seen = message.epoch + ":" + static_cast<char>(message.kind) + ":"}});
+      children.delivered({{.field = message.field,
+                           .seen = message.epoch + ":" + static_cast<char>(message.kind) + ":"}});
     return true;
   }
   // By a relay that was asleep since it read it.

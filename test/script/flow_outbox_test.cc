@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What scripts that end children write for their parents, and that it is forgotten once it was told.
+// What scripts that end children write for their parents, and that it is forgotten once it was
+// told.
 #include <gtest/gtest.h>
 
 #include "support/planned.h"
@@ -23,12 +24,13 @@ class FlowOutbox : public ScriptTest {
 TEST_F(FlowOutbox, ACompletedChildTellsItsResult) {
   children({"a", "b"});
   const auto runs = q.claim(2).runs;
-  const auto reply = q.finish({{.run = runs.at(0), .value = "one"}, {.run = runs.at(1), .value = ""}},
-                              {.parents = true});
+  const auto reply = q.finish(
+      {{.run = runs.at(0), .value = "one"}, {.run = runs.at(1), .value = ""}}, {.parents = true});
   EXPECT_EQ(told("a"), "1:c:" + at() + ":f:+one");
   EXPECT_EQ(told("b"), "1:c:" + at() + ":f:+");
   ASSERT_EQ(reply.items.size(), 6U);
-  EXPECT_EQ(show(reply.items.at(5)), "[a above:p 1:c:" + at() + ":f:+one b above:p 1:c:" + at() + ":f:+]");
+  EXPECT_EQ(show(reply.items.at(5)),
+            "[a above:p 1:c:" + at() + ":f:+one b above:p 1:c:" + at() + ":f:+]");
 }
 
 TEST_F(FlowOutbox, ALargeResultStaysWithTheChild) {
@@ -42,7 +44,8 @@ TEST_F(FlowOutbox, AJobThatIsDroppedTellsAllTheSame) {
   children({"a", "b"});
   const auto runs = q.claim(2).runs;
   redis({"SADD", q.keys.subkeys, "b"});
-  q.finish({{.run = runs.at(0), .drop = true}, {.run = runs.at(1), .drop = true}}, {.parents = true});
+  q.finish({{.run = runs.at(0), .drop = true}, {.run = runs.at(1), .drop = true}},
+           {.parents = true});
   EXPECT_EQ(redis({"EXISTS", q.job("a")}).integer, 0);
   EXPECT_EQ(told("a"), "1:c:" + at() + ":f:+1");
   EXPECT_EQ(told("b"), "1:c:" + at() + ":f:+1");
@@ -61,7 +64,8 @@ TEST_F(FlowOutbox, WhatWasRefusedTellsNothing) {
 
 TEST_F(FlowOutbox, AFailureTellsWhy) {
   children({"a"});
-  q.finish({{.run = q.claim(1).runs.at(0), .completed = false, .value = "it broke"}}, {.parents = true});
+  q.finish({{.run = q.claim(1).runs.at(0), .completed = false, .value = "it broke"}},
+           {.parents = true});
   EXPECT_EQ(told("a"), "1:f:" + at() + ":f:it broke");
 }
 
@@ -111,7 +115,8 @@ TEST_F(FlowOutbox, WhatWasDeliveredIsForgottenUnlessItIsNewer) {
   EXPECT_EQ(statuses(q.delivered({{.field = "a above:p", .seen = "1:c:"}})), "ok");
   EXPECT_EQ(told("a"), "(nil)");
   q.retry_finished({"b"});
-  EXPECT_EQ(statuses(q.delivered({{.field = "b above:p", .seen = "1:c:"}, {.field = "a above:p", .seen = "1:c:"}})),
+  EXPECT_EQ(statuses(q.delivered(
+                {{.field = "b above:p", .seen = "1:c:"}, {.field = "a above:p", .seen = "1:c:"}})),
             "moved moved");
   EXPECT_EQ(told("b"), "2:r:" + at() + ":f:");
 }
@@ -126,7 +131,8 @@ TEST_F(FlowOutbox, WhoeverHasNobodyToTellIsAnOrphan) {
 
 TEST_F(FlowOutbox, AParentKeepsItsPlaceWhenItsPriorityChanges) {
   const auto plan = q.name() + ":8";
-  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p"}, {.queue = "x", .id = "a", .parent = 0}}));
+  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p"},
+                                  {.queue = "x", .id = "a", .parent = 0}}));
   EXPECT_EQ(statuses(q.prioritize({"p"}, 5)), "ok");
   EXPECT_NE(q.score(q.keys.waiting_children, "p"), "(nil)");
   q.settle({{.parent = "p", .ref = "x:a"}});

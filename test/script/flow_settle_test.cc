@@ -22,10 +22,20 @@ class FlowSettle : public ScriptTest {
     return {.parent = "p", .ref = "x:" + child, .epoch = epoch, .value = "+of " + child};
   }
   static EndOfChild failed(const std::string& child, char policy, std::uint64_t epoch = 1) {
-    return {.parent = "p", .ref = "x:" + child, .epoch = epoch, .kind = 'f', .policy = policy, .value = "it broke"};
+    return {.parent = "p",
+            .ref = "x:" + child,
+            .epoch = epoch,
+            .kind = 'f',
+            .policy = policy,
+            .value = "it broke"};
   }
   static EndOfChild reopened(const std::string& child, std::uint64_t epoch, char policy = 'f') {
-    return {.parent = "p", .ref = "x:" + child, .epoch = epoch, .kind = 'r', .policy = policy, .value = ""};
+    return {.parent = "p",
+            .ref = "x:" + child,
+            .epoch = epoch,
+            .kind = 'r',
+            .policy = policy,
+            .value = ""};
   }
   std::string state() { return show(q.read("p").items.at(0)); }
 };
@@ -48,8 +58,10 @@ TEST_F(FlowSettle, TheLastChildLetsTheParentGoOn) {
 TEST_F(FlowSettle, ManyChildrenInOneCallAndManyParents) {
   parent({"a", "b", "c"});
   const auto plan = q.name() + ":8";
-  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p2"}, {.queue = "x", .id = "d", .parent = 0}}));
-  EXPECT_EQ(statuses(q.settle({completed("a"), completed("c"), completed("b"), {.parent = "p2", .ref = "x:d"}})),
+  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p2"},
+                                  {.queue = "x", .id = "d", .parent = 0}}));
+  EXPECT_EQ(statuses(q.settle(
+                {completed("a"), completed("c"), completed("b"), {.parent = "p2", .ref = "x:d"}})),
             "ok ok ok ok");
   EXPECT_EQ(list(q.keys.wait), "p p2");
 }
@@ -158,9 +170,11 @@ TEST_F(FlowSettle, OneThatIsPastItIsLeftAlone) {
 
 TEST_F(FlowSettle, AParentTellsItsOwnParent) {
   const auto plan = q.name() + ":7";
-  q.add_flow(plan, plan_of(plan, {{.queue = "above", .id = "g"},
-                                  {.queue = q.name(), .id = "p", .parent = 0, .policy = ChildFailure::ignore},
-                                  {.queue = "x", .id = "a", .parent = 1}}));
+  q.add_flow(
+      plan,
+      plan_of(plan, {{.queue = "above", .id = "g"},
+                     {.queue = q.name(), .id = "p", .parent = 0, .policy = ChildFailure::ignore},
+                     {.queue = "x", .id = "a", .parent = 1}}));
   auto reply = q.settle({failed("a", 'f')});
   const auto fell = "1:f:" + std::to_string(q.now) + ":i:child x:a failed: it broke";
   EXPECT_EQ(q.message("p", "above", "g"), fell);
@@ -193,7 +207,8 @@ TEST_F(FlowSettle, ReadyOnesHaveTheirPriorityAndLifo) {
   q.add({{.id = "w"}, {.id = "w1", .priority = 1}});
   parent({"a"}, {.priority = 1});
   const auto plan = q.name() + ":8";
-  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "l", .lifo = true}, {.queue = "x", .id = "b", .parent = 0}}));
+  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "l", .lifo = true},
+                                  {.queue = "x", .id = "b", .parent = 0}}));
   q.settle({completed("a"), {.parent = "l", .ref = "x:b"}});
   EXPECT_EQ(q.claim(9).ids(), "l w w1 p");
 }
@@ -222,20 +237,21 @@ TEST_F(FlowSettle, MessagesThatAreCutShortAreRefused) {
   expect_refused("EMQARG", [&] {
     const SubKeys sub(q.name(), "p");
     using Script = scripts::FlowSettle;
-    auto call = ScriptCall::of<Script>({.meta = q.keys.meta,
-                                        .waiting_children = q.keys.waiting_children,
-                                        .wait = q.keys.wait,
-                                        .prioritized = q.keys.prioritized,
-                                        .crashed = q.keys.crashed,
-                                        .delayed = q.keys.delayed,
-                                        .failed = q.keys.failed,
-                                        .trash = q.keys.trash,
-                                        .outbox = q.keys.outbox,
-                                        .marker = q.keys.marker,
-                                        .events = q.keys.events,
-                                        .metrics_failed = q.keys.metrics_failed,
-                                        .sizes_failed = q.keys.sizes_failed},
-                                       {.revision = q.revision, .now = q.now, .count = 1, .keep = -1, .age = 0});
+    auto call = ScriptCall::of<Script>(
+        {.meta = q.keys.meta,
+         .waiting_children = q.keys.waiting_children,
+         .wait = q.keys.wait,
+         .prioritized = q.keys.prioritized,
+         .crashed = q.keys.crashed,
+         .delayed = q.keys.delayed,
+         .failed = q.keys.failed,
+         .trash = q.keys.trash,
+         .outbox = q.keys.outbox,
+         .marker = q.keys.marker,
+         .events = q.keys.events,
+         .metrics_failed = q.keys.metrics_failed,
+         .sizes_failed = q.keys.sizes_failed},
+        {.revision = q.revision, .now = q.now, .count = 1, .keep = -1, .age = 0});
     call.put_keys(Script::ItemKeys{.job = job,
                                    .dependencies = sub.dependencies,
                                    .processed = sub.processed,
@@ -253,7 +269,8 @@ class FlowWait : public FlowSettle {
     const auto run = q.claim(1).runs.at(0);
     std::vector<PlanJob> jobs;
     for (const auto& child : children) jobs.push_back({.queue = "x", .id = child});
-    if (!jobs.empty()) q.add_flow(q.name() + ":7", plan_below(q.name() + ":7", q.name(), "p", jobs));
+    if (!jobs.empty())
+      q.add_flow(q.name() + ":7", plan_below(q.name() + ":7", q.name(), "p", jobs));
     return run;
   }
 };

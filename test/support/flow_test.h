@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fixture of the tests of flows: further queues beside the one of the library's tests, each with a
-// worker when the test wants one. Their keys are deleted afterwards.
+// The fixture of the tests of flows: further queues beside the one of the library's tests, each
+// with a worker when the test wants one. Their keys are deleted afterwards.
 #pragma once
 
 #include <functional>
@@ -53,11 +53,11 @@ class FlowTest : public LibraryTest {
   Worker& work_as(const Client& as, const std::string& word, Handler handler,
                   WorkerOptions how = quick()) {
     queues_.emplace_back(as, named(word));
-    workers_.push_back(std::make_unique<Worker>(
-        queues_.back(), std::move(how), [this, handler = std::move(handler)](Job<>& job) {
-          runs.note(job.id());
-          return handler(job);
-        }));
+    workers_.push_back(std::make_unique<Worker>(queues_.back(), std::move(how),
+                                                [this, handler = std::move(handler)](Job<>& job) {
+                                                  runs.note(job.id());
+                                                  return handler(job);
+                                                }));
     return *workers_.back();
   }
   void stop_workers() { workers_.clear(); }

@@ -33,15 +33,13 @@ void set_limits(Scene& scene, const std::string& limits) {
 
 flow::Plan tree_of_scene(const ScriptQueue& q) {
   const auto& own = q.name();
-  return plan_of(own + ":scene", {{.queue = own, .id = "fp"},
-                                  {.queue = own, .id = "fc", .parent = 0, .delay = kLong},
-                                  {.queue = own, .id = "fa", .parent = 0, .delay = kLong},
-                                  {.queue = own,
-                                   .id = "fg",
-                                   .parent = 0,
-                                   .policy = ChildFailure::ignore,
-                                   .delay = kLong},
-                                  {.queue = "scene-other", .id = "fx", .parent = 0}});
+  return plan_of(
+      own + ":scene",
+      {{.queue = own, .id = "fp"},
+       {.queue = own, .id = "fc", .parent = 0, .delay = kLong},
+       {.queue = own, .id = "fa", .parent = 0, .delay = kLong},
+       {.queue = own, .id = "fg", .parent = 0, .policy = ChildFailure::ignore, .delay = kLong},
+       {.queue = "scene-other", .id = "fx", .parent = 0}});
 }
 
 void require(const Reply& reply, const std::string& expected) {
@@ -150,9 +148,9 @@ void Scene::remove_all() {
     const auto kind = parse_key(key)->kind;
     if (kind == KeyKind::job || kind == KeyKind::sub) redis({"UNLINK", key});
   }
-  for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
-                          q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash,
-                          q.keys.waiting_children, q.keys.outbox})
+  for (const auto& key :
+       {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed, q.keys.delayed,
+        q.keys.completed, q.keys.failed, q.keys.trash, q.keys.waiting_children, q.keys.outbox})
     if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
   redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
 }
@@ -227,11 +225,12 @@ const std::vector<Exercise>& exercises() {
       {"job/remove", [](Scene& s) { return s.q.remove({"own_k"}, {.state = "active"}); }},
       {"job/retry_finished", [](Scene& s) { return s.q.retry_finished({"own_c"}); }},
       {"job/retry_finished", [](Scene& s) { return s.q.retry_finished({"fg"}); }},
-      {"job/remove", [](Scene& s) { return s.q.remove({"fc", "fp"}); }},
-      {"job/finish",
+      {"job/remove",
        [](Scene& s) {
-         return s.q.finish({{.run = s.run("fa")}}, {.parents = true});
+         return s.q.remove({"fc", "fp"});
        }},
+      {"job/finish",
+       [](Scene& s) { return s.q.finish({{.run = s.run("fa")}}, {.parents = true}); }},
       {"flow/plan", [](Scene& s) { return s.q.plan("7", tree_of_scene(s.q)); }},
       {"flow/close",
        [](Scene& s) {
@@ -264,15 +263,15 @@ const std::vector<Exercise>& exercises() {
        }},
       {"flow/wait",
        [](Scene& s) {
-         return s.q.wait_for_children({{.run = s.run("a1"), .ats = 1},
-                                       {.run = s.run("ap"), .ats = 1},
-                                       {.run = {"a3", 0}}});
+         return s.q.wait_for_children(
+             {{.run = s.run("a1"), .ats = 1}, {.run = s.run("ap"), .ats = 1}, {.run = {"a3", 0}}});
        }},
       {"flow/wait",
        [](Scene& s) {
          put_fields(s, s.q.job("a1") + ":dependencies", {"other:x", "1"});
          put_fields(s, s.q.job("a2"), {"fails", "1:other:y"});
-         return s.q.wait_for_children({{.run = s.run("a1"), .ats = 1}, {.run = s.run("a2"), .ats = 1}});
+         return s.q.wait_for_children(
+             {{.run = s.run("a1"), .ats = 1}, {.run = s.run("a2"), .ats = 1}});
        }},
       {"flow/settle",
        [](Scene& s) {
@@ -293,13 +292,14 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          const auto own = s.q.name() + ":";
          s.q.settle({{.parent = "fp", .ref = own + "fc", .kind = 'f', .value = "no"}});
-         return s.q.settle({{.parent = "fp", .ref = own + "fc", .epoch = 2, .kind = 'r', .value = {}}});
+         return s.q.settle(
+             {{.parent = "fp", .ref = own + "fc", .epoch = 2, .kind = 'r', .value = {}}});
        }},
       {"flow/delivered",
        [](Scene& s) {
          const auto field = "fg " + s.q.name() + ":fp";
-         return s.q.delivered({{.field = field, .seen = "1:f:", .orphaned = true},
-                               {.field = "none", .seen = "1"}});
+         return s.q.delivered(
+             {{.field = field, .seen = "1:f:", .orphaned = true}, {.field = "none", .seen = "1"}});
        }},
       {"job/claim", [](Scene& s) { return s.q.claim(100).reply; }},
       {"job/claim", [](Scene& s) { return s.q.claim(0).reply; }},

@@ -21,7 +21,8 @@ namespace echomq::test {
 //   active       e1, e2: expired; one more crash is too many for e2
 //   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2 t3
 //   a5 and t3 have sub-keys
-//   waiting for children  fp, of fc (delayed), fa (active), fg (failed, in the outbox) and one elsewhere
+//   waiting for children  fp, of fc (delayed), fa (active), fg (failed, in the outbox) and one
+//   elsewhere
 // Metrics are kept for 10 minutes.
 class Scene {
  public:

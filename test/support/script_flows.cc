@@ -17,9 +17,9 @@ Reply ScriptQueue::plan(const std::string& id, const flow::Plan& entries, std::s
 
 Reply ScriptQueue::close_plan(const std::string& id, const std::string& seen) {
   const auto record = named_key(name_, "flow", id);
-  return call(ScriptCall::of<scripts::FlowClose>(
-      {.meta = keys.meta, .outbox = keys.outbox, .flow = record},
-      {.revision = revision, .plan = id, .seen = seen}));
+  return call(
+      ScriptCall::of<scripts::FlowClose>({.meta = keys.meta, .outbox = keys.outbox, .flow = record},
+                                         {.revision = revision, .plan = id, .seen = seen}));
 }
 
 Reply ScriptQueue::add_flow(const std::string& plan, const flow::Plan& entries) {
@@ -45,7 +45,8 @@ Reply ScriptQueue::add_flow(const std::string& plan, const flow::Plan& entries) 
     const auto shape = entry.shape();
     out.put_keys(Script::ItemKeys{.job = job(entry.id)});
     if (entry.has_subkeys()) out.put_keys(SubKeys(name_, entry.id).as<Script::MoreKeys>());
-    out.put_args(Script::ItemArgs{.index = i, .id = entry.id, .shape = shape, .text = entry.text()});
+    out.put_args(
+        Script::ItemArgs{.index = i, .id = entry.id, .shape = shape, .text = entry.text()});
   }
   return call(out);
 }
@@ -133,7 +134,8 @@ Reply ScriptQueue::delivered(const std::vector<Delivered>& items) {
       ScriptCall::of<Script>({.meta = keys.meta, .outbox = keys.outbox, .events = keys.events},
                              {.revision = revision, .now = now, .count = items.size()});
   for (const auto& item : items)
-    out.put_args(Script::ItemArgs{.field = item.field, .seen = item.seen, .orphaned = item.orphaned});
+    out.put_args(
+        Script::ItemArgs{.field = item.field, .seen = item.seen, .orphaned = item.orphaned});
   return call(out);
 }
 

@@ -18,12 +18,13 @@ class FlowVerbs : public EmqTest {
   ~FlowVerbs() override { delete_queue(redis, other); }
 
   [[nodiscard]] std::string tree() const {
-    return json{{"queue", name},
-                {"name", "report"},
-                {"options", {{"id", "june"}, {"attempts", 3}}},
-                {"children",
-                 {{{"queue", other}, {"data", {{"page", 1}}}, {"on_failure", "ignore"}},
-                  {{"queue", other}, {"text", "as it is"}, {"options", {{"delay", "1h"}, {"id", "two"}}}}}}}
+    return json{
+        {"queue", name},
+        {"name", "report"},
+        {"options", {{"id", "june"}, {"attempts", 3}}},
+        {"children",
+         {{{"queue", other}, {"data", {{"page", 1}}}, {"on_failure", "ignore"}},
+          {{"queue", other}, {"text", "as it is"}, {"options", {{"delay", "1h"}, {"id", "two"}}}}}}}
         .dump();
   }
 
@@ -51,8 +52,8 @@ TEST_F(FlowVerbs, AWrongTreeAddsNothingAndIsNamedByItsPath) {
                {.input = R"({"queue":")" + name + R"(","children":[)" + child + "]}"});
   };
   for (const std::string child :
-       {R"({"queue":"b","options":{"attempts":0}})", R"({"queue":"b","options":{"odd":1}})", R"({"odd":1})",
-        R"({"queue":"b","on_failure":"maybe"})", R"({"queue":7})", "[]", R"({})",
+       {R"({"queue":"b","options":{"attempts":0}})", R"({"queue":"b","options":{"odd":1}})",
+        R"({"odd":1})", R"({"queue":"b","on_failure":"maybe"})", R"({"queue":7})", "[]", R"({})",
         R"({"queue":"b","children":7})", R"({"queue":"no queue"})"}) {
     const auto refused = run(child);
     EXPECT_EQ(refused.code, 2) << child << refused.err;
@@ -67,11 +68,13 @@ TEST_F(FlowVerbs, ShowDrawsTheTree) {
   emq({"flow", "add", "-"}, {.input = tree()});
   const auto shown = emq({"flow", "show", name, "june"});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_EQ(shown.out.rfind(name + ":june report  waiting-children  0 of 2 done\n", 0), 0U) << shown.out;
+  EXPECT_EQ(shown.out.rfind(name + ":june report  waiting-children  0 of 2 done\n", 0), 0U)
+      << shown.out;
   EXPECT_NE(shown.out.find("- " + other + ":two job  delayed\n"), std::string::npos) << shown.out;
   const auto dot = emq({"flow", "show", name, "june", "--dot"}).out;
   EXPECT_EQ(dot.rfind("digraph flow {\n", 0), 0U);
-  EXPECT_NE(dot.find("\"" + name + ":june\" -> \"" + other + ":two\";\n"), std::string::npos) << dot;
+  EXPECT_NE(dot.find("\"" + name + ":june\" -> \"" + other + ":two\";\n"), std::string::npos)
+      << dot;
   const auto out = emq({"flow", "show", name, "june", "--json"}).json();
   EXPECT_EQ(out.at("state"), "waiting-children");
   EXPECT_EQ(out.at("counts").at("pending"), 2);

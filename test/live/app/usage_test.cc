@@ -18,11 +18,11 @@ using Usage = EmqTest;
 
 TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
   const std::vector<std::vector<std::string>> verbs{
-      {"up"},      {"add"},         {"work"},         {"status"},     {"job"},
-      {"id"},      {"id", "brand"}, {"id", "decode"}, {"id", "mint"}, {"keys"},
-      {"bench"},   {"list"},        {"logs"},         {"workers"},    {"retry"},
-      {"promote"}, {"remove"},      {"pause"},        {"resume"},     {"clean"},
-      {"drain"},   {"obliterate"},  {"metrics"},      {"limit"},      {"dedup"},
+      {"up"},      {"add"},         {"work"},         {"status"},        {"job"},
+      {"id"},      {"id", "brand"}, {"id", "decode"}, {"id", "mint"},    {"keys"},
+      {"bench"},   {"list"},        {"logs"},         {"workers"},       {"retry"},
+      {"promote"}, {"remove"},      {"pause"},        {"resume"},        {"clean"},
+      {"drain"},   {"obliterate"},  {"metrics"},      {"limit"},         {"dedup"},
       {"flow"},    {"flow", "add"}, {"flow", "show"}, {"flow", "stuck"}, {"flow", "remove"}};
   const auto root = emq({"--help"});
   EXPECT_EQ(root.code, 0);

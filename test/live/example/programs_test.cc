@@ -109,9 +109,7 @@ TEST_F(ExampleTest, Deduplication) {
   expect_twice("deduplication", "done: report of 9:00, reminder, report of 9:03, build 3");
 }
 
-TEST_F(ExampleTest, FanOut) {
-  expect_twice("fan_out", "9 pages in 3 chapters, 2 left out");
-}
+TEST_F(ExampleTest, FanOut) { expect_twice("fan_out", "9 pages in 3 chapters, 2 left out"); }
 
 TEST_F(ExampleTest, Testing) { expect_twice("testing", "6 checks, 0 failed"); }
 

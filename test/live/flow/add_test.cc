@@ -29,7 +29,8 @@ class AddedFlows : public FlowTest {
   }
 };
 
-// B2: parent and children in queues of different slots; the whole suite also runs on a cluster node.
+// B2: parent and children in queues of different slots; the whole suite also runs on a cluster
+// node.
 TEST_F(AddedFlows, B2_AParentRunsWhenItsChildrenInOtherQueuesAreDone) {
   const auto tree = flows
                         .add({.queue = named("a"),
@@ -64,7 +65,9 @@ TEST_F(AddedFlows, ThreeLevelsRunFromTheLeavesUp) {
       flows
           .add({.queue = named("a"),
                 .data = "root",
-                .children = {{.queue = named("b"), .data = "left", .children = {leaf("c", "1"), leaf("c", "2")}},
+                .children = {{.queue = named("b"),
+                              .data = "left",
+                              .children = {leaf("c", "1"), leaf("c", "2")}},
                              {.queue = named("b"), .data = "right", .children = {leaf("a", "3")}}}})
           .value();
   for (const auto* const word : {"a", "b", "c"})
@@ -89,13 +92,12 @@ TEST_F(AddedFlows, P21_AParentWithoutChildrenRunsAtOnce) {
 }
 
 TEST_F(AddedFlows, OptionsOfEachJobHold) {
-  const auto tree =
-      flows
-          .add({.queue = named("a"),
-                .options = {.attempts = 3, .id = "root", .name = "parent"},
-                .children = {leaf("b", "1", {.delay = 1h, .name = "later"}),
-                             leaf("b", "2", {.priority = 7, .id = "mine"})}})
-          .value();
+  const auto tree = flows
+                        .add({.queue = named("a"),
+                              .options = {.attempts = 3, .id = "root", .name = "parent"},
+                              .children = {leaf("b", "1", {.delay = 1h, .name = "later"}),
+                                           leaf("b", "2", {.priority = 7, .id = "mine"})}})
+                        .value();
   EXPECT_EQ(tree.id, "root");
   EXPECT_EQ(tree.children[1].id, "mine");
   EXPECT_EQ(job_of("a", "root").options.attempts, 3U);
@@ -109,8 +111,9 @@ TEST_F(AddedFlows, OptionsOfEachJobHold) {
 TEST_F(AddedFlows, B29_B31_OneBadJobRefusesTheTreeByItsPath) {
   ASSERT_TRUE(queue_of("b").add("x", {.id = "taken"}));
   const auto refused = [&](FlowJob bad) {
-    return error_of(flows.add({.queue = named("a"),
-                               .children = {leaf("b"), {.queue = named("b"), .children = {std::move(bad)}}}}));
+    return error_of(
+        flows.add({.queue = named("a"),
+                   .children = {leaf("b"), {.queue = named("b"), .children = {std::move(bad)}}}}));
   };
   struct Case {
     FlowJob bad;
@@ -118,13 +121,14 @@ TEST_F(AddedFlows, B29_B31_OneBadJobRefusesTheTreeByItsPath) {
   };
   JobOptions dedup;
   dedup.deduplication = Deduplication::simple("D");
-  const std::vector<Case> cases{{leaf("b", "x", {.attempts = 0}), ErrorCode::invalid_argument},
-                                {leaf("b", "x", {.id = "123"}), ErrorCode::invalid_name},
-                                {leaf("b", std::string(2 << 20, 'x')), ErrorCode::too_large},
-                                {{.queue = "no queue"}, ErrorCode::invalid_name},
-                                {leaf("b", "x", dedup), ErrorCode::invalid_argument},
-                                {leaf("b", "x", {.durability = Durability::fsynced()}), ErrorCode::invalid_argument},
-                                {leaf("b", "x", {.id = "taken"}), ErrorCode::duplicate}};
+  const std::vector<Case> cases{
+      {leaf("b", "x", {.attempts = 0}), ErrorCode::invalid_argument},
+      {leaf("b", "x", {.id = "123"}), ErrorCode::invalid_name},
+      {leaf("b", std::string(2 << 20, 'x')), ErrorCode::too_large},
+      {{.queue = "no queue"}, ErrorCode::invalid_name},
+      {leaf("b", "x", dedup), ErrorCode::invalid_argument},
+      {leaf("b", "x", {.durability = Durability::fsynced()}), ErrorCode::invalid_argument},
+      {leaf("b", "x", {.id = "taken"}), ErrorCode::duplicate}};
   for (const auto& one : cases) {
     const auto error = refused(one.bad);
     EXPECT_EQ(error.code, one.code) << error.message();
@@ -137,12 +141,14 @@ TEST_F(AddedFlows, B29_B31_OneBadJobRefusesTheTreeByItsPath) {
 }
 
 TEST_F(AddedFlows, B31_OneIdTwiceInATreeIsRefused) {
-  const auto error = error_of(flows.add(
-      {.queue = named("a"), .children = {leaf("b", "x", {.id = "one"}), leaf("b", "y", {.id = "one"})}}));
+  const auto error = error_of(
+      flows.add({.queue = named("a"),
+                 .children = {leaf("b", "x", {.id = "one"}), leaf("b", "y", {.id = "one"})}}));
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
   EXPECT_EQ(*error.field("path"), "children[1]");
-  EXPECT_TRUE(flows.add({.queue = named("a"),
-                         .children = {leaf("b", "x", {.id = "one"}), leaf("c", "y", {.id = "one"})}}))
+  EXPECT_TRUE(
+      flows.add({.queue = named("a"),
+                 .children = {leaf("b", "x", {.id = "one"}), leaf("c", "y", {.id = "one"})}}))
       << "in two queues they are two jobs";
 }
 
@@ -178,8 +184,11 @@ TEST_F(AddedFlows, NothingIsLeftOfAPlanThatIsDone) {
   const auto fields = texts(redis({"HKEYS", key(named("a"), Structure::outbox)}));
   ASSERT_EQ(fields.size(), 1U);
   EXPECT_EQ(fields[0].substr(0, 5), "from:");
-  for (const auto& key : keys_of(redis, named("a"))) EXPECT_EQ(key.find(":flow:"), std::string::npos) << key;
-  EXPECT_EQ(flows.child_counts(named("a"), queue_of("a").jobs(JobState::waiting_children).value().jobs.at(0).id)
+  for (const auto& key : keys_of(redis, named("a")))
+    EXPECT_EQ(key.find(":flow:"), std::string::npos) << key;
+  EXPECT_EQ(flows
+                .child_counts(named("a"),
+                              queue_of("a").jobs(JobState::waiting_children).value().jobs.at(0).id)
                 .value()
                 .pending,
             600);
@@ -197,7 +206,8 @@ TEST_F(AddedFlows, HooksAreToldOfEachJob) {
     after.push_back(std::string(queue) + (added ? " ok" : " refused"));
   };
   auto hooked = connect(server.url(), how).value();
-  const auto tree = Flows(hooked).add({.queue = named("a"), .children = {leaf("b", "data")}}).value();
+  const auto tree =
+      Flows(hooked).add({.queue = named("a"), .children = {leaf("b", "data")}}).value();
   EXPECT_THAT(before, testing::ElementsAre(named("a"), named("b")));
   EXPECT_THAT(after, testing::ElementsAre(named("a") + " ok", named("b") + " ok"));
   EXPECT_EQ(job_of("b", tree.children[0].id).data, "data!");
@@ -252,12 +262,14 @@ TEST_F(ChildrenOfARun, InSeveralStepsEachWithChildrenOfItsOwn) {
   EXPECT_EQ(runs.times(parent), 3);
 }
 
-// B32: nothing is pending, and it runs again at once; a limit to its starts ends one that never ends.
+// B32: nothing is pending, and it runs again at once; a limit to its starts ends one that never
+// ends.
 TEST_F(ChildrenOfARun, B32_WaitingForNothingRunsAgainAtOnce) {
   const auto parent = queue_of("a").add("parent").value();
   auto how = quick();
   how.max_starts = 5;
-  work("a", [&](Job<>&) { return Outcome::wait_for_children(); }, how);
+  work(
+      "a", [&](Job<>&) { return Outcome::wait_for_children(); }, how);
   ASSERT_TRUE(reaches("a", parent, JobState::failed)) << log.text();
   EXPECT_EQ(runs.times(parent), 5);
 }
@@ -266,16 +278,20 @@ TEST_F(ChildrenOfARun, B32_WaitingForNothingRunsAgainAtOnce) {
 TEST_F(ChildrenOfARun, B32_AFallenSubTreeBelowOneThatIgnoresItLeavesNothingPending) {
   for (const bool bad_first : {true, false}) {
     const std::string bad = "bad";
-    std::vector<FlowJob> inner{leaf("c", bad_first ? bad : "good"), leaf("c", bad_first ? "good" : bad)};
+    std::vector<FlowJob> inner{leaf("c", bad_first ? bad : "good"),
+                               leaf("c", bad_first ? "good" : bad)};
     const auto tree = flows
                           .add({.queue = named("a"),
                                 .children = {{.queue = named("b"),
                                               .on_failure = ChildFailure::ignore,
                                               .children = std::move(inner)}}})
                           .value();
-    work("c", [](Job<>& job) {
-      return job.data() == "bad" ? Outcome::unrecoverable("bad") : Outcome::done();
-    }, quick(1));
+    work(
+        "c",
+        [](Job<>& job) {
+          return job.data() == "bad" ? Outcome::unrecoverable("bad") : Outcome::done();
+        },
+        quick(1));
     Children seen;
     work("a", [&](Job<>& job) {
       seen = job.children().value();
@@ -341,12 +357,14 @@ TEST_F(AddedFlows, TenThousandChildrenOverEightQueues) {
 #endif
   FlowJob root = leaf("a", "root");
   for (std::size_t i = 0; i < kChildren; ++i)
-    root.children.push_back(leaf("c" + std::to_string(i % 8), "x", {.keep_completed = Keep::none()}));
+    root.children.push_back(
+        leaf("c" + std::to_string(i % 8), "x", {.keep_completed = Keep::none()}));
   const auto begin = std::chrono::steady_clock::now();
   const auto tree = flows.add(root).value();
   const auto added = std::chrono::steady_clock::now();
   for (int i = 0; i < 8; ++i)
-    work("c" + std::to_string(i), [](Job<>&) { return Outcome::done("1"); }, quick(16));
+    work(
+        "c" + std::to_string(i), [](Job<>&) { return Outcome::done("1"); }, quick(16));
   std::atomic<std::size_t> seen{0};
   work("a", [&](Job<>& job) {
     seen = job.children().value().completed.size();
@@ -355,7 +373,9 @@ TEST_F(AddedFlows, TenThousandChildrenOverEightQueues) {
   ASSERT_TRUE(reaches("a", tree.id, JobState::completed, 60s)) << log.text();
   const auto ended = std::chrono::steady_clock::now();
   EXPECT_EQ(seen, kChildren);
-  const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
+  const auto ms = [](auto time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  };
   RecordProperty("add_ms", static_cast<int>(ms(added - begin)));
   RecordProperty("complete_ms", static_cast<int>(ms(ended - added)));
   std::printf("%zu children: added in %lld ms, completed in %lld ms\n", kChildren,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every way in which a child can end or leave reaches its parent, by the child's policy, and so does
-// another run of it.
+// Every way in which a child can end or leave reaches its parent, by the child's policy, and so
+// does another run of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,11 +35,12 @@ class EndsOfChildren : public FlowTest {
   std::vector<Family> families(const JobOptions& of_bad = {}) {
     std::vector<Family> all;
     for (const auto policy : kPolicies) {
-      const auto tree = flows
-                            .add({.queue = named("parent"),
-                                  .children = {{.queue = named("bad"), .options = of_bad, .on_failure = policy},
-                                               {.queue = named("good")}}})
-                            .value();
+      const auto tree =
+          flows
+              .add({.queue = named("parent"),
+                    .children = {{.queue = named("bad"), .options = of_bad, .on_failure = policy},
+                                 {.queue = named("good")}}})
+              .value();
       all.push_back({policy, tree.id, tree.children[0].id, tree.children[1].id});
     }
     return all;
@@ -65,7 +66,8 @@ class EndsOfChildren : public FlowTest {
       }
       const auto counts = flows.child_counts(named("parent"), parent).value();
       EXPECT_EQ(counts.pending, 1) << number;
-      EXPECT_EQ(counts.failed, policy == ChildFailure::fail_parent || policy == ChildFailure::continue_parent)
+      EXPECT_EQ(counts.failed,
+                policy == ChildFailure::fail_parent || policy == ChildFailure::continue_parent)
           << number;
       EXPECT_EQ(counts.ignored, policy == ChildFailure::ignore) << number;
     }
@@ -99,7 +101,8 @@ TEST_F(EndsOfChildren, B26_ACrashTooMany) {
   ASSERT_EQ(bad.claim(4, {.lease_ms = 2'000}).runs.size(), 4U);
   auto how = quick();
   how.max_crashes = 0;
-  work("bad", [](Job<>&) { return Outcome::done(); }, how);
+  work(
+      "bad", [](Job<>&) { return Outcome::done(); }, how);
   expect_policies_hold(all);
   EXPECT_EQ(job_of("bad", all[0].bad).crashes, 1U);
 }
@@ -108,7 +111,8 @@ TEST_F(EndsOfChildren, B26_PutOffMoreOftenThanAllowed) {
   const auto all = families();
   auto how = quick();
   how.max_starts = 2;
-  work("bad", [](Job<>&) { return Outcome::retry_in(1ms); }, how);
+  work(
+      "bad", [](Job<>&) { return Outcome::retry_in(1ms); }, how);
   expect_policies_hold(all);
 }
 
@@ -161,8 +165,9 @@ TEST_F(EndsOfChildren, B26_Cancelled) {
 TEST_F(EndsOfChildren, AResultThatIsNotKeptReachesTheParent) {
   const auto tree =
       flows
-          .add({.queue = named("parent"),
-                .children = {{.queue = named("good"), .options = {.keep_completed = Keep::none()}}}})
+          .add(
+              {.queue = named("parent"),
+               .children = {{.queue = named("good"), .options = {.keep_completed = Keep::none()}}}})
           .value();
   work("good", [](Job<>&) { return Outcome::done("kept by the parent"); });
   std::atomic<bool> same{false};
@@ -177,13 +182,13 @@ TEST_F(EndsOfChildren, AResultThatIsNotKeptReachesTheParent) {
 }
 
 TEST_F(EndsOfChildren, AFailureGoesUpTheTreeToTheOneThatIgnoresIt) {
-  const auto tree =
-      flows
-          .add({.queue = named("parent"),
-                .children = {{.queue = named("a"),
-                              .on_failure = ChildFailure::ignore,
-                              .children = {{.queue = named("b"), .children = {{.queue = named("c")}}}}}}})
-          .value();
+  const auto tree = flows
+                        .add({.queue = named("parent"),
+                              .children = {{.queue = named("a"),
+                                            .on_failure = ChildFailure::ignore,
+                                            .children = {{.queue = named("b"),
+                                                          .children = {{.queue = named("c")}}}}}}})
+                        .value();
   work("c", [](Job<>&) { return Outcome::unrecoverable("the root of it"); });
   std::string reason;
   work("parent", [&](Job<>& job) {
@@ -211,7 +216,8 @@ TEST_F(EndsOfChildren, B28_RetriedInBulkTheirParentsComplete) {
                           .id);
   std::atomic<bool> broken{true};
   work("bad", [&](Job<>&) { return broken ? Outcome::unrecoverable("broken") : Outcome::done(); });
-  for (const auto& parent : parents) ASSERT_TRUE(reaches("parent", parent, JobState::failed)) << log.text();
+  for (const auto& parent : parents)
+    ASSERT_TRUE(reaches("parent", parent, JobState::failed)) << log.text();
   ASSERT_TRUE(eventually([&] { return counts_of("bad").failed == 6; }));
   broken = false;
   EXPECT_EQ(queue_of("bad").retry_all().value().done, 6);
@@ -232,7 +238,8 @@ TEST_F(EndsOfChildren, B27_ARetriedChildIsAwaitedAnewUnderEachPolicy) {
                                              {.queue = named("good")}}})
                           .value();
     std::atomic<bool> broken{true};
-    work("bad", [&](Job<>&) { return broken ? Outcome::unrecoverable("broken") : Outcome::done(); });
+    work("bad",
+         [&](Job<>&) { return broken ? Outcome::unrecoverable("broken") : Outcome::done(); });
     ASSERT_TRUE(reaches("bad", tree.children[0].id, JobState::failed));
     ASSERT_TRUE(eventually([&] {
       const auto counts = flows.child_counts(named("parent"), tree.id).value();
@@ -241,9 +248,9 @@ TEST_F(EndsOfChildren, B27_ARetriedChildIsAwaitedAnewUnderEachPolicy) {
     broken = false;
     ASSERT_TRUE(queue_of("bad").retry(tree.children[0].id));
     ASSERT_TRUE(reaches("bad", tree.children[0].id, JobState::completed));
-    ASSERT_TRUE(eventually(
-        [&] { return flows.child_counts(named("parent"), tree.id).value().completed == 1; }))
-        << log.text();
+    ASSERT_TRUE(eventually([&] {
+      return flows.child_counts(named("parent"), tree.id).value().completed == 1;
+    })) << log.text();
     EXPECT_EQ(job_of("parent", tree.id).state, JobState::waiting_children);
     work("good", [](Job<>&) { return Outcome::done(); });
     work("parent", [](Job<>&) { return Outcome::done(); });
@@ -272,7 +279,8 @@ TEST_F(EndsOfChildren, ARetryReachesUpTheTree) {
 
 // A parent that is gone is no error of its child.
 TEST_F(EndsOfChildren, WithoutItsParentAChildEndsAsAnyOther) {
-  const auto tree = flows.add({.queue = named("parent"), .children = {{.queue = named("good")}}}).value();
+  const auto tree =
+      flows.add({.queue = named("parent"), .children = {{.queue = named("good")}}}).value();
   ASSERT_TRUE(queue_of("parent").remove(tree.id));
   Heard heard;
   auto good = queue_of("good");
@@ -286,7 +294,8 @@ TEST_F(EndsOfChildren, WithoutItsParentAChildEndsAsAnyOther) {
 
 // What nobody has told yet a sweep tells: here the message is put back as a crash would leave it.
 TEST_F(EndsOfChildren, ASweepTellsWhatACrashLeft) {
-  const auto tree = flows.add({.queue = named("parent"), .children = {{.queue = named("good")}}}).value();
+  const auto tree =
+      flows.add({.queue = named("parent"), .children = {{.queue = named("good")}}}).value();
   const auto& child = tree.children[0].id;
   ScriptQueue good(redis, named("good"));
   good.now = client.server_time_ms() - 10'000;
@@ -297,7 +306,9 @@ TEST_F(EndsOfChildren, ASweepTellsWhatACrashLeft) {
   work("good", [](Job<>&) { return Outcome::done(); });
   ASSERT_TRUE(reaches("parent", tree.id, JobState::waiting)) << log.text();
   EXPECT_TRUE(eventually([&] { return messages("good") == 0; }));
-  EXPECT_EQ(flows.children(named("parent"), tree.id, ChildState::completed).value().children.at(0).id, child);
+  EXPECT_EQ(
+      flows.children(named("parent"), tree.id, ChildState::completed).value().children.at(0).id,
+      child);
 }
 
 TEST_F(EndsOfChildren, PlainJobsWriteNothingForParents) {

@@ -66,7 +66,8 @@ TEST_F(LookedAtFlows, AsDeepAndAsWideAsAskedFor) {
   const auto narrow = flows.tree(named("a"), "root", {.max_children = 1}).value();
   EXPECT_EQ(narrow.children.size(), 1U);
   EXPECT_TRUE(narrow.cut);
-  EXPECT_EQ(error_of(flows.tree(named("a"), "root", {.depth = 0})).code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error_of(flows.tree(named("a"), "root", {.depth = 0})).code,
+            ErrorCode::invalid_argument);
   EXPECT_EQ(error_of(flows.tree(named("a"), "never")).code, ErrorCode::not_found);
   EXPECT_EQ(error_of(flows.tree("nobody's", "x")).code, ErrorCode::invalid_name);
 }
@@ -76,7 +77,8 @@ TEST_F(LookedAtFlows, AJobThatIsGoneIsShownByItsEdge) {
   work("c", [](Job<>&) { return Outcome::done("result"); });
   ASSERT_TRUE(reaches("c", "one", JobState::completed));
   stop_workers();
-  ASSERT_TRUE(eventually([&] { return flows.child_counts(named("b"), "left").value().completed == 2; }));
+  ASSERT_TRUE(
+      eventually([&] { return flows.child_counts(named("b"), "left").value().completed == 2; }));
   ASSERT_TRUE(queue_of("c").remove("one"));
   const auto left = flows.tree(named("b"), "left").value();
   ASSERT_EQ(left.children.size(), 2U);
@@ -104,7 +106,8 @@ TEST_F(LookedAtFlows, ChildrenComeInPagesEachOnce) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(error_of(flows.children(named("a"), "root", ChildState::pending, {.cursor = "x"})).code,
             ErrorCode::invalid_argument);
-  EXPECT_EQ(error_of(flows.children(named("a"), "never", ChildState::pending)).code, ErrorCode::not_found);
+  EXPECT_EQ(error_of(flows.children(named("a"), "never", ChildState::pending)).code,
+            ErrorCode::not_found);
 }
 
 TEST_F(LookedAtFlows, ATreeIsRemovedWhole) {
@@ -117,17 +120,21 @@ TEST_F(LookedAtFlows, ATreeIsRemovedWhole) {
     EXPECT_EQ(now.waiting + now.waiting_children, 0) << word;
     EXPECT_EQ(messages(word), 0U) << "nobody within the tree is told";
   }
-  for (const auto& one : keys_of(redis, named("a"))) EXPECT_EQ(one.find(":root"), std::string::npos) << one;
+  for (const auto& one : keys_of(redis, named("a")))
+    EXPECT_EQ(one.find(":root"), std::string::npos) << one;
   EXPECT_EQ(error_of(flows.remove(named("a"), "root")).code, ErrorCode::not_found);
 }
 
 TEST_F(LookedAtFlows, WhatRunsStaysAndIsTold) {
   Gate gate;
   tree();
-  work("c", [&](Job<>& job) {
-    if (job.id() == "one") gate.pass();
-    return Outcome::done();
-  }, quick(1));
+  work(
+      "c",
+      [&](Job<>& job) {
+        if (job.id() == "one") gate.pass();
+        return Outcome::done();
+      },
+      quick(1));
   ASSERT_TRUE(eventually([&] { return gate.waiting() == 1; }));
   const auto removal = flows.remove(named("a"), "root").value();
   EXPECT_EQ(removal.removed, 4);
@@ -141,7 +148,8 @@ TEST_F(LookedAtFlows, WhatRunsStaysAndIsTold) {
 TEST_F(LookedAtFlows, APartOfATreeTellsTheRest) {
   tree();
   EXPECT_EQ(flows.remove(named("b"), "left").value().removed, 3);
-  EXPECT_EQ(job_of("a", "root").state, JobState::failed) << "a child of it was removed before its end";
+  EXPECT_EQ(job_of("a", "root").state, JobState::failed)
+      << "a child of it was removed before its end";
 }
 
 TEST_F(LookedAtFlows, AFlowThatGoesOnIsNotStuck) {
@@ -189,7 +197,8 @@ TEST_F(LookedAtFlows, B25_AChildWhoseMessageIsLostIsFound) {
 
 TEST_F(LookedAtFlows, AParentOfThousandsIsRemovedInChunks) {
   FlowJob root{.queue = named("a"), .options = {.id = "root"}};
-  for (int i = 0; i < 2'000; ++i) root.children.push_back({.queue = named("b" + std::to_string(i % 2))});
+  for (int i = 0; i < 2'000; ++i)
+    root.children.push_back({.queue = named("b" + std::to_string(i % 2))});
   flows.add(root).value();
   EXPECT_EQ(flows.remove(named("a"), "root").value().removed, 2'001);
   EXPECT_EQ(counts_of("b0").waiting + counts_of("b1").waiting, 0);

@@ -108,7 +108,8 @@ TEST(FlowPlan, WhatIsRecordedComesBack) {
 }
 
 TEST(FlowPlan, EdgesComeBack) {
-  const auto plan = plan_of("a:7", {{.queue = "a", .id = "root"}, {.queue = "b", .id = "x", .parent = 0}});
+  const auto plan =
+      plan_of("a:7", {{.queue = "a", .id = "root"}, {.queue = "b", .id = "x", .parent = 0}});
   const auto back = PlanEntry::decode(plan[1].encode());
   ASSERT_TRUE(back);
   EXPECT_EQ(back->kind, Kind::edges);
@@ -119,7 +120,8 @@ TEST(FlowPlan, EdgesComeBack) {
 
 TEST(FlowPlan, WhatIsNoEntryIsNone) {
   rc::check([](const std::string& text) { (void)PlanEntry::decode(text); });
-  for (const char* const text : {"", "j", "x 0 -1 q id\n", "j 0 -1  \n", "j 0 -1 q id 0 0 0 0 - 9 9\nab"})
+  for (const char* const text :
+       {"", "j", "x 0 -1 q id\n", "j 0 -1  \n", "j 0 -1 q id 0 0 0 0 - 9 9\nab"})
     EXPECT_FALSE(PlanEntry::decode(text)) << text;
 }
 

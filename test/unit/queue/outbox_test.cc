@@ -13,7 +13,8 @@ wire::Reply text(std::string value) {
 }
 
 TEST(Outbox, AMessageTellsTheChildTheParentAndHowItEnded) {
-  const auto message = read_message("c-1 pages:p.2", "1800000000000:f:1800000000123:i:why: it broke");
+  const auto message =
+      read_message("c-1 pages:p.2", "1800000000000:f:1800000000123:i:why: it broke");
   ASSERT_TRUE(message);
   EXPECT_EQ(message->child, "c-1");
   EXPECT_EQ(message->parent_queue, "pages");
@@ -34,9 +35,8 @@ TEST(Outbox, WhatIsOfAnotherFormIsNoMessage) {
 
 TEST(Outbox, EachEntryIsOfItsKind) {
   wire::Reply pairs;
-  for (const char* const word :
-       {"c q:p", "1:c:5:f:+r", "flow:77", "s:9:12", "flow:78", "o:8:1", "from:home:77", "4:123",
-        "odd", "entry"})
+  for (const char* const word : {"c q:p", "1:c:5:f:+r", "flow:77", "s:9:12", "flow:78", "o:8:1",
+                                 "from:home:77", "4:123", "odd", "entry"})
     pairs.items.push_back(text(word));
   const auto page = read_outbox(pairs);
   EXPECT_EQ(page.entries, 5U);

@@ -69,8 +69,9 @@ TEST(Settlement, JobsWithAParentEndInCallsOfTheirOwn) {
   child.id = "8";
   child.parent_queue = "books";
   child.parent = "7";
-  const auto with_parent = settle(
-      std::make_shared<RunningJob>(child, "mail", Lease{.nonce = 1}, [] {}), Outcome::done(), {}, 0.0);
+  const auto with_parent =
+      settle(std::make_shared<RunningJob>(child, "mail", Lease{.nonce = 1}, [] {}), Outcome::done(),
+             {}, 0.0);
   EXPECT_TRUE(with_parent.has_parent());
   EXPECT_FALSE(with_parent.travels_with(end(Outcome::done())));
   EXPECT_TRUE(with_parent.travels_with(with_parent));
