@@ -104,6 +104,7 @@ void show(const JobInfo& job, std::int64_t now_ms) {
   if (job.options.keep_failed) line("keep failed", describe(*job.options.keep_failed));
   if (job.options.deduplication)
     line_of_bytes("deduplication", describe(*job.options.deduplication));
+  if (!job.parent.empty()) line("parent", job.parent_queue + ":" + job.parent);
   if (!job.worker.empty()) line_of_bytes("worker", job.worker);
   line_of_bytes("data", job.data);
   if (!job.progress.empty()) line_of_bytes("progress", job.progress);

@@ -67,6 +67,8 @@ Json to_json(const JobInfo& job) {
   out["result"] = nullptr;
   if (job.result) put_bytes(out, "result", *job.result);
   put_bytes(out, "failed_reason", job.failed_reason);
+  out["parent"] = nullptr;
+  if (!job.parent.empty()) out["parent"] = {{"queue", job.parent_queue}, {"id", job.parent}};
   return out;
 }
 

@@ -76,6 +76,7 @@ Exit run(int argc, char** argv) {
   emq::declare_limit(app, session);
   emq::declare_dedup(app, session);
   emq::declare_schedule(app, session);
+  emq::declare_flow(app, session);
   emq::declare_events(app, session);
   emq::declare_id(app, session);
   emq::declare_keys(app, session);

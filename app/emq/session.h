@@ -59,6 +59,7 @@ void declare_resume(CLI::App& app, Session& session);
 void declare_limit(CLI::App& app, Session& session);
 void declare_dedup(CLI::App& app, Session& session);
 void declare_schedule(CLI::App& app, Session& session);
+void declare_flow(CLI::App& app, Session& session);
 void declare_events(CLI::App& app, Session& session);
 void declare_id(CLI::App& app, Session& session);
 void declare_keys(CLI::App& app, Session& session);

@@ -72,6 +72,7 @@ std::string_view word(Outcome::Kind kind) {
     case Outcome::Kind::retry: return "retry";
     case Outcome::Kind::unrecoverable: return "unrecoverable";
     case Outcome::Kind::rate_limited: return "rate_limited";
+    case Outcome::Kind::wait_for_children: return "wait_for_children";
   }
   return "";
 }

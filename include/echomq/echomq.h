@@ -4,6 +4,7 @@
 
 #include "echomq/acl.h"
 #include "echomq/bulk.h"
+#include "echomq/children.h"
 #include "echomq/client.h"
 #include "echomq/codec.h"
 #include "echomq/connection.h"
@@ -11,6 +12,7 @@
 #include "echomq/embedded.h"
 #include "echomq/events.h"
 #include "echomq/fence.h"
+#include "echomq/flow.h"
 #include "echomq/id.h"
 #include "echomq/job.h"
 #include "echomq/keyspace.h"

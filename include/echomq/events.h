@@ -36,24 +36,28 @@
 namespace echomq::inline v2 {
 
 enum class EventType {
-  added,         // a job was added, whatever its state
-  delayed,       // it waits for a time: it was added so, or it waits for its next attempt
-  promoted,      // its time has come, it is ready
-  progress,      // its handler reported progress
-  retried,       // an attempt ended and it gets another one
-  released,      // a worker gave it back unworked
-  recovered,     // it was taken back from a dead worker
-  completed,     // it ended with a result
-  failed,        // it ended without one
-  prioritized,   // it was given another priority
-  removed,       // somebody removed it
-  paused,        // of the queue: it gives no jobs from now on
-  resumed,       // of the queue: it gives jobs again
-  deduplicated,  // an add under a deduplication id that it owns was answered with it
-  replaced,      // it was removed for a newer one of its deduplication id
-  custom,        // Queue::emit_event
-  gap,           // entries of the stream were missed
-  other,         // told by a newer version, see Event::name
+  added,             // a job was added, whatever its state
+  delayed,           // it waits for a time: it was added so, or it waits for its next attempt
+  promoted,          // its time has come, it is ready
+  progress,          // its handler reported progress
+  retried,           // an attempt ended and it gets another one
+  released,          // a worker gave it back unworked
+  recovered,         // it was taken back from a dead worker
+  completed,         // it ended with a result
+  failed,            // it ended without one
+  prioritized,       // it was given another priority
+  removed,           // somebody removed it
+  paused,            // of the queue: it gives no jobs from now on
+  resumed,           // of the queue: it gives jobs again
+  deduplicated,      // an add under a deduplication id that it owns was answered with it
+  replaced,          // it was removed for a newer one of its deduplication id
+  waiting_children,  // it waits for its children: it was added so, its handler asked for it, or
+                     // they run anew
+  ready,             // it does not wait for its children any more
+  orphaned,          // it ended, and the parent that it would have told is gone
+  custom,            // Queue::emit_event
+  gap,               // entries of the stream were missed
+  other,             // told by a newer version, see Event::name
 };
 
 // "added", "gap"...

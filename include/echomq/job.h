@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "echomq/children.h"
 #include "echomq/codec.h"
 #include "echomq/export.h"
 #include "echomq/options.h"
@@ -49,6 +50,9 @@ struct JobInfo {
   std::string progress;               // what the handler reported last
   std::optional<std::string> result;  // completed: what the handler returned
   std::string failed_reason;          // of the last failed attempt
+  // The job that waits for this one (echomq/flow.h); both empty: none.
+  std::string parent_queue{};
+  std::string parent{};
 
   // What the handler returned, read as the type that it returned.
   // Errors: wrong_state (it is not completed; the field "state" says what it is, and "reason" why
@@ -112,6 +116,18 @@ class ECHOMQ_API RawJob {
   // whether it did. What is kept for the end is added now. False for a job without one. Blocks for
   // about two round trips. Errors: those of the connection.
   Result<bool> release_deduplication();
+  // Adds jobs, and their own children, for which this one is to wait; answers their ids. They may
+  // begin at once. The job waits when its handler returns Outcome::wait_for_children(), and runs
+  // once more when they are done; so a handler looks first what children() has, because it runs
+  // again after a crash too. Ids of one's own add a child once. Blocks for a few round trips.
+  // Errors: as Flows::add; stale (this run lost the job), not_found (the job was removed).
+  Result<std::vector<std::string>> add_children(std::vector<FlowJob> children);
+  // What became of the children so far, of all runs. Reads all of them: results of up to 64 KiB
+  // each. Errors: not_found (the job was removed), and those of the connection.
+  Result<Children> children();
+  // The job that waits for this one, and its queue; empty: none.
+  [[nodiscard]] const std::string& parent() const noexcept;
+  [[nodiscard]] const std::string& parent_queue() const noexcept;
 
  private:
   std::shared_ptr<RunningJob> running_;
@@ -137,7 +153,7 @@ struct RateLimited {
 // How a handler's attempt ended.
 class Outcome {
  public:
-  enum class Kind { done, fail, retry, unrecoverable, rate_limited };
+  enum class Kind { done, fail, retry, unrecoverable, rate_limited, wait_for_children };
 
   // Completed; `result` is kept with the job (at most 256 KiB).
   static Outcome done(std::string result = {}) { return {Kind::done, std::move(result)}; }
@@ -161,6 +177,10 @@ class Outcome {
   static Outcome rate_limited(std::chrono::milliseconds duration) {
     return {Kind::rate_limited, "rate limited", duration};
   }
+  // Not before its children are done: the job leaves its worker, and is ready again then, or at
+  // once if all are. No attempt is spent. Where one of them has failed that fails its parent
+  // (ChildFailure::fail_parent), the job fails instead.
+  static Outcome wait_for_children() { return {Kind::wait_for_children, "waits for its children"}; }
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

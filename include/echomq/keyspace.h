@@ -8,9 +8,9 @@
 //   queue     := 1..128 of [A-Za-z0-9._-], not "emq"
 //   suffix    := structure | named ":" name | id | id ":" sub
 //   structure := the words of enum Structure; "de:due" and "de:next" are among them
-//   named     := "schedule" | "metrics" | "group" | "sizes"   name := 1..255 of [A-Za-z0-9._-]
-//   id        := a minted id (echomq/id.h) | a custom id
-//   custom id := 1..255 of [A-Za-z0-9._-], and none of: a structure or named word, a word of the
+//   named     := "schedule" | "metrics" | "group" | "sizes" | "flow"   name := 1..255 of
+//   [A-Za-z0-9._-] id        := a minted id (echomq/id.h) | a custom id custom id := 1..255 of
+//   [A-Za-z0-9._-], and none of: a structure or named word, a word of the
 //                v1 wire (below), digits only, "BAT" + 11 base 62 digits
 //   sub       := the words of enum Sub
 //   unit      := the words of enum Reserve | "migration:" queue
@@ -56,8 +56,8 @@ namespace echomq::inline v2 {
 //   events             stream  one entry for each script call, id "<n>-0" with n dense
 //   limiter            hash    state of the limits: hold, window, bucket
 //   producers          hash    lane of a node -> last flush applied; makes a repeated add harmless
-//   outbox             hash    messages to queues in other slots, delivered at least once
-//   trash              set     ids taken out of a set whose own keys are still to be deleted
+//   outbox             hash    what is for other queues: ends of children, and how far flows are
+//   added trash              set     ids taken out of a set whose own keys are still to be deleted
 //   subkeys            set     ids of jobs that have keys beside their hash
 //   schedules          zset    scheduler id -> next run, ms since 1970
 //   de                 hash    deduplication id -> owner, until when, and the id of the kept add
@@ -105,17 +105,18 @@ inline constexpr std::array kStructures{
 //   metrics:<what>           hash  a counter for each minute
 //   sizes:<what>             hash  bytes of each finished job, where retention counts them
 //   group:<part>             -     the parts of grouped waiting, as many for any number of groups
-inline constexpr std::array<std::string_view, 4> kNamedWords{"schedule", "metrics", "group",
-                                                             "sizes"};
+//   flow:<plan>              list  what a flow consists of, while it is being added
+inline constexpr std::array<std::string_view, 5> kNamedWords{"schedule", "metrics", "group",
+                                                             "sizes", "flow"};
 
 // The keys of one job beside its hash `<id>` (name, data, opts, timestamps, counters, result).
 //
 //   logs          list  lines that handlers wrote
-//   dependencies  set   children not finished yet
-//   processed     hash  child -> result
-//   failed        hash  child -> reason, of children whose failure is tolerated
-//   unsuccessful  zset  child -> when it failed, of children whose failure fails the parent
-//   checkpoint    hash  what a handler saved to go on from after a crash
+//   dependencies  hash  child -> epoch, of children that are not done
+//   processed     hash  child -> epoch and result
+//   failed        hash  child -> epoch and reason, of children whose failure is tolerated
+//   unsuccessful  hash  child -> epoch, policy and reason, of those that failed the parent or let
+//   it go on checkpoint    hash  what a handler saved to go on from after a crash
 enum class Sub { logs, dependencies, processed, failed, unsuccessful, checkpoint };
 
 inline constexpr std::array kSubs{Sub::logs,   Sub::dependencies, Sub::processed,

@@ -166,7 +166,8 @@ struct DrainReport {
   std::uint64_t completed = 0;
   std::uint64_t failed = 0;   // jobs that ended in failed
   std::uint64_t retried = 0;  // failed attempts after which the job got another one
-  std::uint64_t put_off = 0;  // runs that cost no attempt: Outcome::retry_in, rate_limited
+  std::uint64_t put_off =
+      0;  // runs that cost no attempt: retry_in, rate_limited, wait_for_children
   std::uint64_t refused =
       0;  // runs whose result the server refused: the job was gone, or another's
   std::vector<FailedRun> failures{};    // of failed and retried, in the order in which they ended

@@ -85,7 +85,7 @@ struct WorkerStats {
   std::uint64_t completed = 0;
   std::uint64_t failed = 0;     // ended in failed
   std::uint64_t retried = 0;    // attempts that gave the job another one
-  std::uint64_t released = 0;   // given back: unworked, or rate limited
+  std::uint64_t released = 0;   // given back: unworked, rate limited, or waiting for their children
   std::uint64_t recovered = 0;  // taken back from dead workers
   std::uint64_t refused = 0;    // results refused: another run owned the job, or it was gone
   std::uint64_t unknown = 0;    // results sent whose answer never came

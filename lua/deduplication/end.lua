@@ -104,7 +104,7 @@ for _, plan in ipairs(plans) do
       redis.call('DEL', KEYS[at_job])
       if plan.custom then
         redis.call('SREM', KEYS[11], j.id)
-        redis.call('DEL', KEYS[at_job + 1], KEYS[at_job + 2], KEYS[at_job + 3], KEYS[at_job + 4],
+        redis.call('UNLINK', KEYS[at_job + 1], KEYS[at_job + 2], KEYS[at_job + 3], KEYS[at_job + 4],
           KEYS[at_job + 5], KEYS[at_job + 6])
       end
     end

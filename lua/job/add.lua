@@ -105,7 +105,7 @@ for _, run in ipairs(runs) do
       if trashed[i] then
         redis.call('SREM', KEYS[9], id)
         redis.call('SREM', KEYS[10], id)
-        redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
+        redis.call('UNLINK', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
           KEYS[k + 6])
       end
       redis.call('HSET', KEYS[k], 'head', head, 'data', ARGV[7 + 2 * i])

@@ -167,7 +167,7 @@ for _, j in ipairs(jobs) do
   if j.clear then
     redis.call('SREM', KEYS[9], j.id)
     redis.call('SREM', KEYS[10], j.id)
-    redis.call('DEL', KEYS[at_job], KEYS[at_job + 2], KEYS[at_job + 3], KEYS[at_job + 4],
+    redis.call('UNLINK', KEYS[at_job], KEYS[at_job + 2], KEYS[at_job + 3], KEYS[at_job + 4],
       KEYS[at_job + 5], KEYS[at_job + 6], KEYS[at_job + 7])
   end
   if not j.is_dropped then seq = store_job(KEYS[at_job], j, now, seq, lanes, timers) end

@@ -40,7 +40,7 @@ if count > 0 then
         statuses[i] = 'ok'
         if more then
           redis.call('SREM', KEYS[5], id)
-          redis.call('DEL', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
+          redis.call('UNLINK', KEYS[k], KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5],
             KEYS[k + 6])
         else
           redis.call('DEL', KEYS[k])

@@ -9,23 +9,26 @@
 -- How jobs ended is told once for each run of them that are alike in it. `ends` is such runs, one behind the
 -- other: `<jobs>:<lease>:<ats>:<atm>:<stc>:<started>:<bytes of value>:<value>`; the lease is as the caller
 -- knows it, and may have been extended since.
--- KEYS    meta active finished trash subkeys events metrics marker sizes
+-- Jobs with parents travel in calls of their own (`parents`): each leaves a message to its parent, of whose
+-- value a result of more than 64 KiB is not part (`>`; else `+` and the result).
+-- KEYS    meta active finished trash subkeys events metrics marker sizes outbox
 -- ITEM KEYS job
--- ARGV    revision now count outcome by drop keep age bytes ends oldest peek
+-- ARGV    revision now count outcome by drop keep age bytes ends oldest peek parents
 -- ITEM ARGV id
 -- RETURNS one status for each job, or one `ok` for all; the ids that went to trash, joined by blanks;
 --         those of them that have sub-keys; where retention took any, the `peek` oldest ids that are left,
---         joined by blanks; how many were deleted at once
+--         joined by blanks; how many were deleted at once; with `parents` the messages, field and message
+--         in turn
 -- STATUS  ok stale gone done
 -- ERRORS  EMQFENCE EMQARG
 -- EMITS   completed failed
--- COST    O(batch log N): one HSET or DEL a job, about thirteen calls a batch
--- USES    fence held held_together run limits slots sizes retain subkeys emit metrics
+-- COST    O(batch log N): one HSET or DEL a job, two more with a parent, about thirteen calls a batch
+-- USES    fence held held_together run limits slots sizes retain subkeys report emit metrics
 local m = fence()
 if m.err then return m end
 local now, count, drop = ARGV[2], tonumber(ARGV[3]), ARGV[6] == '1'
 local done = ARGV[4] == 'completed'
-local ids, runs, told_of, at = { unpack(ARGV, 13, #ARGV) }, {}, 0, 1
+local ids, runs, told_of, at = { unpack(ARGV, 14, #ARGV) }, {}, 0, 1
 for i = 1, count do
   if told_of < i then
     local jobs, lease, ats, atm, stc, started, bytes, from =
@@ -43,12 +46,20 @@ local mine, all_mine = held_together(KEYS[2], ids, runs)
 redis.call('ZCARD', KEYS[3])
 redis.call('HLEN', KEYS[9])
 redis.call('SCARD', KEYS[4])
-local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 10, 9 + count)) == count
+local all_there = not drop and redis.call('EXISTS', unpack(KEYS, 11, 10 + count)) == count
 local has_more = {}
 if drop then
   for _, id in ipairs(with_subkeys(KEYS[5], ids)) do has_more[id] = true end
 else
   redis.call('SCARD', KEYS[5])
+end
+local edges = ARGV[13] == '1' and {}
+if edges then
+  redis.call('HLEN', KEYS[10])
+  for i = 1, count do
+    local edge = redis.pcall('HGET', KEYS[10 + i], 'edge')
+    edges[i] = type(edge) == 'string' and edge
+  end
 end
 
 -- A full server allows this write, and after it the rest.
@@ -63,10 +74,10 @@ end
 
 local statuses, leave, told, evicted = {}, {}, {}, {}
 local function end_one(i, run)
-  local there = all_there or redis.pcall('HEXISTS', KEYS[9 + i], 'head') == 1
+  local there = all_there or redis.pcall('HEXISTS', KEYS[10 + i], 'head') == 1
   if not all_mine and not mine[i] then
     if not there then return 'gone' end
-    local text = redis.pcall('HGET', KEYS[9 + i], 'run')
+    local text = redis.pcall('HGET', KEYS[10 + i], 'run')
     local _, _, _, _, _, token = read_run(type(text) == 'string' and text or '')
     return token == run.token and 'done' or 'stale'
   end
@@ -76,8 +87,8 @@ local function end_one(i, run)
     redis.call('SADD', KEYS[4], ids[i])
     evicted[#evicted + 1] = ids[i]
   elseif drop then
-    redis.call('DEL', KEYS[9 + i])
-  elseif type(keep_end(KEYS[9 + i], run)) ~= 'number' then
+    redis.call('DEL', KEYS[10 + i])
+  elseif type(keep_end(KEYS[10 + i], run)) ~= 'number' then
     return 'gone'
   end
   told[#told + 1] = ids[i]
@@ -87,7 +98,7 @@ end
 local all_ok, deleted, oldest = all_mine and all_there, 0, ''
 for _, run in ipairs(runs) do
   for i = run.first, all_ok and run.last or 0 do
-    if type(keep_end(KEYS[9 + i], run)) ~= 'number' then all_ok = false end
+    if type(keep_end(KEYS[10 + i], run)) ~= 'number' then all_ok = false end
   end
 end
 if all_ok then
@@ -111,7 +122,7 @@ local function sizes_of_kept()
       if kept[ids[i]] then
         kept[ids[i]] = nil -- named twice in a call, a claim ends once
         noted[#noted + 1] = ids[i]
-        noted[#noted + 1] = redis.call('HSTRLEN', KEYS[9 + i], 'data') + #run.value
+        noted[#noted + 1] = redis.call('HSTRLEN', KEYS[10 + i], 'data') + #run.value
       end
     end
   end
@@ -127,10 +138,10 @@ if #told > 0 and not drop then
   redis.call('ZADD', KEYS[3], unpack(ended))
   if ARGV[9] ~= '0' then note_sizes(KEYS[9], sizes_of_kept()) end
   local over, first = take_over(KEYS[3], KEYS[9], ARGV[7], ARGV[8], ARGV[9], now), 1
-  local declared = #KEYS - 9 - count
+  local declared = #KEYS - 10 - count
   if declared > 0 and declared <= #over and table.concat(over, ' ', 1, declared) == ARGV[11] and
     redis.call('SCARD', KEYS[5]) == 0 then
-    redis.call('DEL', unpack(KEYS, 10 + count, #KEYS))
+    redis.call('DEL', unpack(KEYS, 11 + count, #KEYS))
     deleted, first = declared, declared + 1
   end
   for i = first, #over do evicted[i - first + 1] = over[i] end
@@ -140,8 +151,27 @@ if #told > 0 and not drop then
     oldest = table.concat(redis.call('ZRANGE', KEYS[3], '0', last), ' ')
   end
 end
+
+-- Those that are told tell their parents.
+local function tell_parents()
+  local is_told, sent = {}, {}
+  for _, id in ipairs(told) do is_told[id] = true end
+  for _, run in ipairs(runs) do
+    local value = run.value
+    if done then value = #value > 65536 and '>' or '+' .. value end
+    for i = run.first, run.last do
+      if is_told[ids[i]] then
+        is_told[ids[i]] = nil -- named twice in a call, a claim ends once
+        report(KEYS[10], ids[i], edges[i], done and 'c' or 'f', now, value, sent)
+      end
+    end
+  end
+  return sent
+end
+
+local sent = edges and tell_parents()
 free_slots(m, KEYS[2], KEYS[8], #leave)
 emit(KEYS[6], m, now, done and 'completed' or 'failed', told)
 count_ended(KEYS[7], m, now, #told)
 return { all_ok and 'ok' or statuses, table.concat(evicted, ' '), with_subkeys(KEYS[5], evicted), oldest,
-  deleted }
+  deleted, sent or nil }

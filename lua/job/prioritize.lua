@@ -1,8 +1,9 @@
 -- job/prioritize: gives jobs that are not finished another priority. One that is ready goes behind
--- those that have the new priority already; one that is delayed, active or has been through a crash
--- stays where it is and has it from its next turn on. The priority that a job has already changes
--- nothing. `seen` is the index in `wait` at which the caller saw a waiting job (-1: it did not look).
+-- those that have the new priority already; one that is delayed, active, waits for its children or has been
+-- through a crash stays where it is and has it from its next turn on. The priority that a job has already
+-- changes nothing. `seen` is the index in `wait` at which the caller saw a waiting job (-1: it did not look).
 -- KEYS    meta active wait prioritized crashed delayed completed failed trash ghosts marker events
+--         waiting_children
 -- ITEM KEYS job
 -- ARGV    revision now count
 -- ITEM ARGV id priority seen
@@ -22,6 +23,7 @@ local places = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local delays = redis.call('ZMSCORE', KEYS[6], unpack(ids))
 local completed = redis.call('ZMSCORE', KEYS[7], unpack(ids))
 local failed = redis.call('ZMSCORE', KEYS[8], unpack(ids))
+local parents = redis.call('ZMSCORE', KEYS[13], unpack(ids))
 local trashed = redis.call('SMISMEMBER', KEYS[9], unpack(ids))
 redis.call('LLEN', KEYS[3])
 redis.call('LLEN', KEYS[5])
@@ -32,7 +34,7 @@ redis.call('ZREM', KEYS[2], '')
 local statuses, lanes, told, seen = {}, new_lanes(), {}, {}
 for i = 1, count do
   local id, priority = ids[i], ARGV[2 + 3 * i]
-  local job = redis.pcall('HMGET', KEYS[12 + i], 'head', 'priority', 'run', 'lifo')
+  local job = redis.pcall('HMGET', KEYS[13 + i], 'head', 'priority', 'run', 'lifo')
   if job.err or not job[1] or trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
   elseif completed[i] or failed[i] then
@@ -44,7 +46,7 @@ for i = 1, count do
     local crashes = crashes_of(job[3])
     local suspect = tonumber(crashes) > 0
     statuses[i] = 'ok'
-    if not same and not leases[i] and not delays[i] then
+    if not same and not leases[i] and not delays[i] and not parents[i] then
       if places[i] then
         redis.call('ZREM', KEYS[4], id)
         ready = true
@@ -58,13 +60,13 @@ for i = 1, count do
       if at then drop_from_line(KEYS[3], KEYS[10], at) end
       local place
       if priority == '0' then
-        redis.call('HDEL', KEYS[12 + i], 'priority', 'place')
-      elseif delays[i] then
-        redis.call('HSET', KEYS[12 + i], 'priority', priority)
-        redis.call('HDEL', KEYS[12 + i], 'place')
+        redis.call('HDEL', KEYS[13 + i], 'priority', 'place')
+      elseif delays[i] or parents[i] then
+        redis.call('HSET', KEYS[13 + i], 'priority', priority)
+        redis.call('HDEL', KEYS[13 + i], 'place')
       else
         place = place_of(priority, take_places(KEYS[4], 1))
-        redis.call('HSET', KEYS[12 + i], 'priority', priority, 'place', place)
+        redis.call('HSET', KEYS[13 + i], 'priority', priority, 'place', place)
       end
       if ready then sort_into(lanes, id, place, crashes, job[4]) end
       told[#told + 1] = id

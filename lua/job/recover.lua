@@ -2,18 +2,18 @@
 -- expired and waited one renewal interval of unbroken contact; a lease that has changed since is left
 -- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`.
 -- KEYS    meta active wait prioritized crashed failed trash subkeys marker events metrics_failed
---         sizes_failed
+--         sizes_failed outbox
 -- ITEM KEYS job
 -- ARGV    revision now count max_crashes keep_failed age_failed bytes_failed
 -- ITEM ARGV id lease
 -- RETURNS the statuses, one for each job (`done`: it ended in failed); the ids moved to trash, joined by
 --         blanks; those of them that have sub-keys; the deduplication ids and the jobs, in turn, of those
---         that ended
+--         that ended; where any of these have parents, the messages to them, field and message in turn
 -- STATUS  ok moved gone done
 -- ERRORS  EMQFENCE
 -- EMITS   recovered failed
--- COST    O(batch log N): two calls a job, about thirteen a batch
--- USES    fence run lanes limits slots sizes retain subkeys emit metrics
+-- COST    O(batch log N): two calls a job, about fourteen a batch
+-- USES    fence run lanes limits slots sizes retain subkeys report emit metrics
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -27,6 +27,7 @@ redis.call('ZCARD', KEYS[6])
 redis.call('SCARD', KEYS[7])
 redis.call('SCARD', KEYS[8])
 redis.call('HLEN', KEYS[12])
+redis.call('HLEN', KEYS[13])
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local statuses, jobs, leave, seen = {}, {}, {}, {}
 for i = 1, count do
@@ -35,7 +36,8 @@ for i = 1, count do
     statuses[i] = 'moved'
   else
     seen[ids[i]] = true
-    local job = redis.pcall('HMGET', KEYS[12 + i], 'head', 'place', 'run', 'deid')
+    local job = redis.pcall('HMGET', KEYS[13 + i], 'head', 'place', 'run', 'deid',
+      'edge')
     leave[#leave + 1] = ids[i]
     statuses[i] = (not job.err and job[1]) and 'ok' or 'gone'
     jobs[i] = job
@@ -43,7 +45,7 @@ for i = 1, count do
 end
 
 if #leave > 0 then redis.call('ZREM', KEYS[2], unpack(leave)) end
-local lanes, recovered, failed, ends, sizes, owners = new_lanes(), {}, {}, {}, {}, {}
+local lanes, recovered, failed, ends, sizes, owners, sent = new_lanes(), {}, {}, {}, {}, {}, {}
 for i = 1, count do
   if statuses[i] == 'ok' then
     local starts, atm, crashes_before, started, _, _, worker = read_run(jobs[i][3])
@@ -51,22 +53,23 @@ for i = 1, count do
     local stc, ats = string.format('%.0f', crashes), string.format('%.0f', tonumber(starts) + 1)
     if crashes > tonumber(ARGV[4]) then
       statuses[i] = 'done'
-      redis.call('HSET', KEYS[12 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
-        'failedReason',
-        'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran')
+      local why = 'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran'
+      redis.call('HSET', KEYS[13 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
+        'failedReason', why)
+      report(KEYS[13], ids[i], jobs[i][5], 'f', now, why, sent)
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
       if ARGV[7] ~= '0' then
         sizes[#sizes + 1] = ids[i]
-        sizes[#sizes + 1] = redis.call('HSTRLEN', KEYS[12 + i], 'data')
+        sizes[#sizes + 1] = redis.call('HSTRLEN', KEYS[13 + i], 'data')
       end
       if jobs[i][4] then
         owners[#owners + 1] = jobs[i][4]
         owners[#owners + 1] = ids[i]
       end
     else
-      redis.call('HSET', KEYS[12 + i], 'run', run_text(ats, atm, stc, started, '0', '', worker))
+      redis.call('HSET', KEYS[13 + i], 'run', run_text(ats, atm, stc, started, '0', '', worker))
       sort_into(lanes, ids[i], jobs[i][2], stc, false)
       recovered[#recovered + 1] = ids[i]
     end
@@ -82,4 +85,5 @@ put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[9])
 free_slots(m, KEYS[2], KEYS[9], #leave)
 emit(KEYS[10], m, now, 'recovered', recovered, 'failed', failed)
 count_ended(KEYS[11], m, now, #failed)
-return { statuses, table.concat(evicted, ' '), with_subkeys(KEYS[8], evicted), owners }
+return { statuses, table.concat(evicted, ' '), with_subkeys(KEYS[8], evicted), owners,
+  #sent > 0 and sent or nil }

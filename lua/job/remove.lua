@@ -2,27 +2,29 @@
 -- only jobs that are still in that state, which may then be active too; with `before` only those that have
 -- ended by then, or when they have not ended, were added by then. One in trash is no job any more and is
 -- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
--- caller saw it (-1: it did not look).
+-- caller saw it (-1: it did not look). One that has not ended tells its parent that it was removed, unless
+-- `quiet`.
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
---         ghosts subkeys events de de_due sizes_completed sizes_failed marker
+--         ghosts subkeys events de de_due sizes_completed sizes_failed marker outbox
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
--- ARGV    revision now count from before
+-- ARGV    revision now count from before quiet
 -- ITEM ARGV id seen
 -- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from` or younger than `before`;
 --         `moved`: it waits where nobody looked); where an add is kept until a job that was removed is over,
---         the deduplication id, the job and the add, one behind the other
+--         the deduplication id, the job and the add, one behind the other; where any told its parent, the
+--         messages, field and message in turn
 -- STATUS  ok lock state gone moved
 -- ERRORS  EMQFENCE
 -- EMITS   removed
 -- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
---         deduplication id; about twenty-two a batch.
+--         deduplication id; about twenty-three a batch.
 --         O(length of crashed) for one that has been through a crash
--- USES    fence run line sizes dedup limits slots emit
+-- USES    fence run line sizes dedup limits slots report emit
 local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 local ids = {}
-for i = 1, count do ids[i] = ARGV[4 + 2 * i] end
+for i = 1, count do ids[i] = ARGV[5 + 2 * i] end
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local prioritized = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local delayed = redis.call('ZMSCORE', KEYS[6], unpack(ids))
@@ -38,6 +40,7 @@ redis.call('HLEN', KEYS[14])
 redis.call('ZCARD', KEYS[15])
 redis.call('HLEN', KEYS[16])
 redis.call('HLEN', KEYS[17])
+redis.call('HLEN', KEYS[19])
 
 -- Only a job that has been through a crash stands in `crashed`. One whose hash is gone is looked for near
 -- its ends.
@@ -55,13 +58,13 @@ end
 
 -- A full server allows this write, and after it the rest.
 redis.call('ZREM', KEYS[2], '')
-local statuses, seen, removed, kept, left = {}, {}, {}, {}, 0
+local statuses, seen, removed, kept, sent, left = {}, {}, {}, {}, {}, 0
 local from_completed, from_failed = {}, {}
 for i = 1, count do
-  local id, k = ids[i], 19 + (i - 1) * 7
+  local id, k = ids[i], 20 + (i - 1) * 7
   local state = leases[i] and 'active' or prioritized[i] and 'prioritized' or delayed[i] and 'delayed' or
     completed[i] and 'completed' or failed[i] and 'failed' or parents[i] and 'waiting-children' or 'waiting'
-  local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid', 'run')
+  local job = redis.pcall('HMGET', KEYS[k], 'head', 'deid', 'run', 'edge')
   local there = not job.err and job[1]
   local added = there and string.match(job[1], '^(%d+):')
   local at = tonumber(completed[i] or failed[i] or added or '0')
@@ -89,7 +92,7 @@ for i = 1, count do
     elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
     elseif not leave_crashed(id, there, job[3]) then
-      local index = find_in_line(KEYS[3], id, ARGV[5 + 2 * i])
+      local index = find_in_line(KEYS[3], id, ARGV[6 + 2 * i])
       if index then
         drop_from_line(KEYS[3], KEYS[11], index)
       else
@@ -102,10 +105,13 @@ for i = 1, count do
       statuses[i] = there and 'ok' or 'gone'
       seen[id] = true
       redis.call('SREM', KEYS[12], id)
-      redis.call('DEL', KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5], KEYS[k + 6])
+      redis.call('UNLINK', KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5], KEYS[k + 6])
       if there then
         redis.call('DEL', KEYS[k])
         removed[#removed + 1] = id
+        if ARGV[6] ~= '1' and not completed[i] and not failed[i] then
+          report(KEYS[19], id, job[4], 'f', now, 'removed before its end', sent)
+        end
         local e = job[2] and read_entry(redis.call('HGET', KEYS[14], job[2]))
         if e and e.owner == id and e.kept == '' then
           redis.call('HDEL', KEYS[14], job[2])
@@ -123,4 +129,4 @@ free_slots(m, KEYS[2], KEYS[18], left)
 forget_sizes(KEYS[16], from_completed)
 forget_sizes(KEYS[17], from_failed)
 emit(KEYS[13], m, now, 'removed', removed)
-return { statuses, kept }
+return { statuses, kept, #sent > 0 and sent or nil }

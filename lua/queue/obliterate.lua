@@ -1,11 +1,14 @@
 -- queue/obliterate: ends a queue that holds no job and no scheduler any more. What is left of its structures
 -- goes, and `meta` begins anew: not paused, with the settings of the queue, and with the number of its last
 -- event, so that listeners see that they missed some. With `all` everything goes, sentinels and `meta` too.
+-- `outbox` is how many entries of the outbox may go: the caller has looked at those, and delivered what is for
+-- others.
 -- KEYS    meta id repeat wait ghosts prioritized crashed active delayed completed failed
 --         waiting_children marker events limiter producers outbox trash subkeys schedules de de_due
 --         metrics_completed metrics_failed de_next sizes_completed sizes_failed
--- ARGV    revision now all
--- RETURNS how many jobs are there still, those in trash and schedulers among them; 0: it is done
+-- ARGV    revision now all outbox
+-- RETURNS how many jobs are there still, those in trash and schedulers among them, and entries of the outbox
+--         that the caller did not see; 0: it is done
 -- ERRORS  EMQFENCE
 -- COST    O(1): at most 16 calls; the memory is given back in the background
 -- USES    fence limits
@@ -16,6 +19,8 @@ local jobs = redis.call('LLEN', KEYS[4]) - ghosts + redis.call('ZCARD', KEYS[6])
   redis.call('LLEN', KEYS[7]) + redis.call('ZCOUNT', KEYS[8], '-inf', '(inf') +
   redis.call('ZCARD', KEYS[9]) + redis.call('ZCARD', KEYS[10]) + redis.call('ZCARD', KEYS[11]) +
   redis.call('ZCARD', KEYS[12]) + redis.call('SCARD', KEYS[18]) + redis.call('ZCARD', KEYS[20])
+local unseen = redis.call('HLEN', KEYS[17]) - tonumber(ARGV[4])
+if unseen > 0 then jobs = jobs + unseen end
 if jobs > 0 then return jobs end
 redis.call('UNLINK', KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13],
   KEYS[14], KEYS[15], KEYS[16], KEYS[17], KEYS[18], KEYS[19], KEYS[20], KEYS[21], KEYS[22],

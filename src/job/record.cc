@@ -2,6 +2,7 @@
 #include "job/record.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -67,11 +68,19 @@ bool take_number(std::string_view& text, N& number, bool may_miss = false) {
   return true;
 }
 
+void take_parent(const std::string& reference, std::string& queue, std::string& id) {
+  const auto colon = reference.find(':');
+  if (colon == std::string::npos) return;
+  queue = reference.substr(0, colon);
+  id = reference.substr(colon + 1);
+}
+
 void take_head(JobInfo& info, std::string_view text) {
   const auto head = read_head(text).value_or(Head{});
   info.added_ms = head.added_ms;
   info.name = head.name;
   info.options = decode_opts(head.opts);
+  take_parent(parent_of(head.opts), info.parent_queue, info.parent);
 }
 
 void take_runs(JobInfo& info, std::string_view text) {
@@ -120,6 +129,15 @@ std::optional<Runs> read_runs(std::string_view text) {
   return runs;
 }
 
+// Inside a string of JSON the quotes would be escaped, so most jobs are told from their text.
+std::string parent_of(std::string_view opts) {
+  if (opts.find("\"parent\":\"") == std::string_view::npos) return {};
+  const auto json = nlohmann::json::parse(opts, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return {};
+  const auto it = json.find("parent");
+  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
 std::optional<LoadedJob> read_loaded(std::string id, wire::Reply reply) {
   if (reply.items.size() != kLoadFields.size() || reply.items[0].is_null()) return std::nullopt;
   auto& field = reply.items;
@@ -129,6 +147,7 @@ std::optional<LoadedJob> read_loaded(std::string id, wire::Reply reply) {
   const auto head = read_head(field[0].text).value_or(Head{});
   job.name = head.name;
   job.options = decode_opts(head.opts);
+  take_parent(parent_of(head.opts), job.parent_queue, job.parent);
   job.added_ms = head.added_ms;
   job.data = std::move(field[1].text);
   const auto runs = read_runs(field[2].text).value_or(Runs{});

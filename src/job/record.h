@@ -42,6 +42,9 @@ struct Runs {
 // nullopt: it has another form.
 std::optional<Runs> read_runs(std::string_view text);
 
+// The job that waits for this one, as its options tell: `<queue>:<id>`; empty: none.
+std::string parent_of(std::string_view opts);
+
 // What a worker needs to run a job, in the order in which it asks for it (HMGET).
 inline constexpr std::array<std::string_view, 3> kLoadFields{"head", "data", "run"};
 
@@ -54,6 +57,8 @@ struct LoadedJob {
   unsigned attempts_made = 0;
   unsigned attempts_started = 0;
   unsigned crashes = 0;
+  std::string parent_queue;
+  std::string parent;  // empty: none
 };
 
 // nullopt: there is no such hash (or something else stands there).

@@ -11,6 +11,7 @@
 #include "queue/ask.h"
 #include "queue/deduplication.h"
 #include "queue/locate.h"
+#include "queue/relay.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -44,8 +45,19 @@ Result<Statuses> answer_of(Result<wire::Reply> reply, std::size_t count, std::st
                {}};
 }
 
+// What is left to do when jobs were removed.
+struct Aftermath {
+  std::vector<OwnedId> kept;  // adds that were kept for their end
+  std::vector<EndMessage> messages;
+};
+
+void take_messages(const wire::Reply& pairs, std::vector<EndMessage>& out) {
+  auto messages = read_messages(pairs);
+  std::move(messages.begin(), messages.end(), std::back_inserter(out));
+}
+
 Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFrom& from,
-                               const Places& places, std::vector<OwnedId>& kept) {
+                               const Places& places, Aftermath& after) {
   using Transition = scripts::JobRemove;
   const auto& k = queue.keys();
   const auto before = from.before_ms ? std::to_string(*from.before_ms) : std::string();
@@ -67,12 +79,14 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
                                   .de_due = k.de_due,
                                   .sizes_completed = k.sizes_completed,
                                   .sizes_failed = k.sizes_failed,
-                                  .marker = k.marker},
+                                  .marker = k.marker,
+                                  .outbox = k.outbox},
                                  {.revision = scripts::kRevision,
                                   .now = queue.client()->now_ms(),
                                   .count = ids.size(),
                                   .from = from.state ? name(*from.state) : std::string_view(),
-                                  .before = before});
+                                  .before = before,
+                                  .quiet = from.quiet});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const SubKeys sub(queue.name(), ids[i]);
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i]),
@@ -86,10 +100,11 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
   }
   auto reply = ask(queue, std::move(call));
   if (!reply) return reply.error();
-  if (reply->items.size() == 2) {
+  if (reply->items.size() >= 2) {
     const auto& told = reply->items[1].items;
     for (std::size_t i = 0; i + 2 < told.size(); i += 3)
-      kept.push_back({told[i].text, told[i + 1].text, told[i + 2].text});
+      after.kept.push_back({told[i].text, told[i + 1].text, told[i + 2].text});
+    if (reply->items.size() > 2) take_messages(reply->items[2], after.messages);
     reply = wire::Reply(std::move(reply->items[0]));
   }
   return answer_of(std::move(reply), ids.size(), Transition::script.name);
@@ -111,7 +126,8 @@ Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned pr
        .trash = k.trash,
        .ghosts = k.ghosts,
        .marker = k.marker,
-       .events = k.events},
+       .events = k.events,
+       .waiting_children = k.waiting_children},
       {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i])});
@@ -225,7 +241,8 @@ Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
                                           .de = k.de,
                                           .de_due = k.de_due,
                                           .sizes_completed = k.sizes_completed,
-                                          .sizes_failed = k.sizes_failed},
+                                          .sizes_failed = k.sizes_failed,
+                                          .outbox = k.outbox},
                                          {.revision = scripts::kRevision,
                                           .now = queue.client()->now_ms(),
                                           .count = ids.size(),
@@ -236,7 +253,17 @@ Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
     call.put_args(Transition::ItemArgs{.id = id});
   }
-  return answer_of(ask(queue, std::move(call)), ids.size(), Transition::script.name);
+  auto reply = ask(queue, std::move(call));
+  if (!reply) return reply.error();
+  std::vector<EndMessage> messages;
+  const bool has_parts = !reply->items.empty() && reply->items[0].kind == wire::Reply::Kind::array;
+  if (has_parts) {
+    if (reply->items.size() > 1) take_messages(reply->items[1], messages);
+    reply = wire::Reply(std::move(reply->items[0]));
+  }
+  // What is not told now a sweep tells.
+  if (const auto told = deliver(queue, std::move(messages)); !told) return told.error();
+  return answer_of(std::move(reply), ids.size(), Transition::script.name);
 }
 
 Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom& from,
@@ -245,21 +272,23 @@ Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom
   const bool deep = std::any_of(places.begin(), places.end(), is_deep);
   const auto most = deep ? kPlacedBatch : kRemoveBatch;
   Statuses all;
-  std::vector<OwnedId> kept;
+  Aftermath after;
   for (std::size_t at = 0; at < ids.size(); at += most) {
     const auto chunk = slice(ids, at, most);
     const auto seen = deep ? slice(places, at, most) : Places();
     auto statuses = with_places(
         queue, chunk,
         [&](const Ids& some, const Places& where) {
-          return remove_placed(queue, some, from, where, kept);
+          return remove_placed(queue, some, from, where, after);
         },
         seen);
     if (!statuses) return statuses;
     std::move(statuses->begin(), statuses->end(), std::back_inserter(all));
   }
-  if (!from.add_kept || kept.empty()) return all;
-  const auto end = end_owned(queue, kept);
+  // What is not told now a sweep tells.
+  if (const auto told = deliver(queue, std::move(after.messages)); !told) return told.error();
+  if (!from.add_kept || after.kept.empty()) return all;
+  const auto end = end_owned(queue, after.kept);
   if (!end) return end.error();
   return all;
 }

@@ -38,6 +38,8 @@ struct RemoveFrom {
   // What is kept until one of them is over (deduplication) is added then; not where nothing shall
   // be left.
   bool add_kept = true;
+  // Parents are not told that their children are gone: they go too.
+  bool quiet = false;
 };
 
 // One batch, at most kMaxBatchJobs ids.

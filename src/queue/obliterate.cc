@@ -16,6 +16,7 @@
 #include "queue/evict_call.h"
 #include "queue/moves.h"
 #include "queue/pause.h"
+#include "queue/relay.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -198,6 +199,8 @@ class Obliteration {
 
   // Answers how many jobs are there still.
   Result<std::int64_t> end() {
+    const auto notes = deliver_outbox(queue_);
+    if (!notes) return notes.error();
     const auto& k = queue_.keys();
     const auto reply = ask(
         queue_, ScriptCall::of<scripts::QueueObliterate>({.meta = k.meta,
@@ -229,7 +232,8 @@ class Obliteration {
                                                           .sizes_failed = k.sizes_failed},
                                                          {.revision = scripts::kRevision,
                                                           .now = queue_.client()->now_ms(),
-                                                          .all = options_.all}));
+                                                          .all = options_.all,
+                                                          .outbox = *notes}));
     if (!reply) return reply.error();
     return wire::number_of(*reply);
   }

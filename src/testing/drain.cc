@@ -96,6 +96,7 @@ class Drain {
     const auto runs = ++runs_[job.id()];
     const bool again =
         outcome.kind() == Outcome::Kind::retry || outcome.kind() == Outcome::Kind::rate_limited ||
+        outcome.kind() == Outcome::Kind::wait_for_children ||
         (outcome.kind() == Outcome::Kind::fail && job.attempt() < job.attempts_allowed());
     if (again && runs >= settings_.max_runs_per_job)
       return stop(Error{ErrorCode::wrong_state,
@@ -187,7 +188,8 @@ class Drain {
     }
     const bool put_off = settlement.kind == Kind::retry
                              ? settlement.attempts_made == job.attempts_made
-                             : settlement.kind == Kind::release && settlement.attempts_started > 0;
+                             : settlement.kind == Kind::wait || (settlement.kind == Kind::release &&
+                                                                 settlement.attempts_started > 0);
     if (put_off) ++report_.put_off;
     if (settlement.kind == Kind::complete) ++report_.completed;
     if (put_off || settlement.kind == Kind::complete || settlement.kind == Kind::release) return;

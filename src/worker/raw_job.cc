@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include "echomq/job.h"
+#include "flow/adder.h"
+#include "flow/read_children.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
@@ -39,5 +43,18 @@ Result<void> RawJob::log(std::string line) { return running_->on_log(line); }
 Result<bool> RawJob::release_deduplication() {
   return running_->on_release ? running_->on_release() : Result<bool>(false);
 }
+
+const std::string& RawJob::parent() const noexcept { return running_->job.parent; }
+const std::string& RawJob::parent_queue() const noexcept { return running_->job.parent_queue; }
+
+Result<std::vector<std::string>> RawJob::add_children(std::vector<FlowJob> children) {
+  if (lease_lost())
+    return Error{ErrorCode::stale,
+                 "job " + id() + " is another run's by now; it gets no children of this one",
+                 {{"queue", queue()}, {"value", id()}}};
+  return flow::add_children(running_->core, id(), std::move(children));
+}
+
+Result<Children> RawJob::children() { return flow::read_children(*running_->core, id()); }
 
 }  // namespace echomq::inline v2

@@ -19,6 +19,8 @@
 
 namespace echomq::inline v2 {
 
+class QueueCore;
+
 class RunningJob {
  public:
   RunningJob(job::LoadedJob loaded, std::string queue_name, const Lease& claimed_under,
@@ -34,6 +36,7 @@ class RunningJob {
   const std::function<void()> on_progress;  // asks the worker to send what progress holds
   std::uint64_t order = 0;                  // among the jobs that its worker claimed
   bool begun = false;                       // somebody works it; guarded by its Runner
+  std::shared_ptr<QueueCore> core{};        // of its queue; once it is handed to a Runner
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
   std::function<Result<void>(const std::string&)> on_log{};  // stores a line, and waits for that
   // Gives its deduplication id free, and waits for that; empty where it has none.

@@ -46,6 +46,8 @@ std::chrono::milliseconds within_range(std::chrono::milliseconds delay) {
 
 }  // namespace
 
+bool Settlement::has_parent() const { return !job->job.parent.empty(); }
+
 std::string cut(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string(text);
   auto end = limit;
@@ -77,6 +79,11 @@ Settlement settle(std::shared_ptr<RunningJob> job, const Outcome& outcome,
     if (settlement.kind == Settlement::Kind::release)
       settlement.hold_ms =
           std::clamp(*outcome.delay(), std::chrono::milliseconds(1), kMaxLimitTime).count();
+    return settlement;
+  }
+  if (outcome.kind() == Outcome::Kind::wait_for_children) {
+    auto settlement = put_back(std::move(job), options);
+    if (settlement.kind == Settlement::Kind::release) settlement.kind = Settlement::Kind::wait;
     return settlement;
   }
   auto reason = cut(outcome.text(), kMaxReasonBytes);

@@ -18,7 +18,7 @@ namespace echomq::inline v2 {
 class RunningJob;
 
 struct Settlement {
-  enum class Kind { complete, fail, retry, release };
+  enum class Kind { complete, fail, retry, release, wait };
 
   std::shared_ptr<RunningJob> job;
   Kind kind = Kind::complete;
@@ -33,8 +33,11 @@ struct Settlement {
   [[nodiscard]] bool ends_job() const { return kind == Kind::complete || kind == Kind::fail; }
   // Settlements that may travel in one call.
   [[nodiscard]] bool travels_with(const Settlement& other) const {
-    return kind == other.kind && hold_ms == other.hold_ms && keep == other.keep;
+    return kind == other.kind && hold_ms == other.hold_ms && keep == other.keep &&
+           (!ends_job() || has_parent() == other.has_parent());
   }
+  // Its end is told to a parent.
+  [[nodiscard]] bool has_parent() const;
 };
 
 // too_large where an outcome has a result that no job can have.

@@ -24,11 +24,12 @@ constexpr std::size_t kWorthASecondCall = 32;
 }  // namespace
 
 Settler::Settler(std::shared_ptr<QueueCore> queue, std::string worker, milliseconds patience,
-                 std::shared_ptr<Evictor> evictor, Settled settled)
+                 std::shared_ptr<Evictor> evictor, std::shared_ptr<Relay> relay, Settled settled)
     : queue_(std::move(queue)),
       worker_(std::move(worker)),
       patience_(patience),
       evictor_(std::move(evictor)),
+      relay_(std::move(relay)),
       settled_(std::move(settled)) {}
 
 // One call in flight, and a second one when it is of another kind or worth its price: then the
@@ -101,7 +102,8 @@ ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::strin
                                           .events = k.events,
                                           .metrics = metrics,
                                           .marker = k.marker,
-                                          .sizes = complete ? k.sizes_completed : k.sizes_failed},
+                                          .sizes = complete ? k.sizes_completed : k.sizes_failed,
+                                          .outbox = k.outbox},
                                          {.revision = scripts::kRevision,
                                           .now = queue_->client()->now_ms(),
                                           .count = batch.size(),
@@ -113,7 +115,8 @@ ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::strin
                                           .bytes = keep.bytes,
                                           .ends = ends.text(),
                                           .oldest = joined,
-                                          .peek = peek});
+                                          .peek = peek,
+                                          .parents = batch.front().has_parent()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobFinish::ItemKeys{.job = job_key(queue_->name(), id)});
@@ -174,6 +177,39 @@ ScriptCall Settler::release_call(const Batch& batch) const {
   return call;
 }
 
+ScriptCall Settler::wait_call(const Batch& batch) const {
+  using Transition = scripts::FlowWait;
+  const auto& k = queue_->keys();
+  auto call = ScriptCall::of<Transition>({.meta = k.meta,
+                                          .active = k.active,
+                                          .waiting_children = k.waiting_children,
+                                          .wait = k.wait,
+                                          .prioritized = k.prioritized,
+                                          .crashed = k.crashed,
+                                          .failed = k.failed,
+                                          .trash = k.trash,
+                                          .outbox = k.outbox,
+                                          .marker = k.marker,
+                                          .events = k.events,
+                                          .metrics_failed = k.metrics_failed,
+                                          .sizes_failed = k.sizes_failed},
+                                         {.revision = scripts::kRevision,
+                                          .now = queue_->client()->now_ms(),
+                                          .count = batch.size(),
+                                          .keep = kFallenParents,
+                                          .age = kFallenParentsAge.count()});
+  for (const auto& settlement : batch) {
+    const auto& id = settlement.job->job.id;
+    const SubKeys sub(queue_->name(), id);
+    call.put_keys(Transition::ItemKeys{.job = job_key(queue_->name(), id),
+                                       .dependencies = sub.dependencies,
+                                       .unsuccessful = sub.unsuccessful});
+    call.put_args(Transition::ItemArgs{
+        .id = id, .token = settlement.job->token(), .ats = settlement.attempts_started});
+  }
+  return call;
+}
+
 // In the same write and before the end, which may delete the job: whoever adds under an id that is
 // owned for a time then finds it held.
 void Settler::hold_ids(const Batch& batch) const {
@@ -208,6 +244,7 @@ void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
   if (finish) hold_ids(*batch);
   auto call = kind == Kind::retry     ? retry_call(*batch)
               : kind == Kind::release ? release_call(*batch)
+              : kind == Kind::wait    ? wait_call(*batch)
                                       : finish_call(*batch, oldest, peek);
   queue_->client()->call(
       std::move(call), queue_->name(), queue_->keys().meta,
@@ -221,6 +258,12 @@ void Settler::finished(Kind kind, std::size_t declared, const wire::Reply& reply
   if (reply.items.size() >= 5)
     oldest_of(kind).seen(declared, static_cast<std::size_t>(wire::number_of(reply.items[4])),
                          wire::ids_of(reply.items[3]));
+}
+
+// The last part of the answer is what was written for them.
+void Settler::tell_parents(Kind kind, const wire::Reply& reply) {
+  const std::size_t part = kind == Kind::wait ? 1 : 5;
+  if (reply.items.size() > part) relay_->push(read_messages(reply.items[part]));
 }
 
 void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
@@ -243,10 +286,14 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
   const bool finish = batch->front().ends_job();
   static const std::string unknown = "unknown";
   const wire::Reply none;
-  const auto& statuses = !reply ? none : finish && !reply->items.empty() ? reply->items[0] : *reply;
+  const bool has_parts = finish || kind == Kind::wait;
+  const auto& statuses = !reply                               ? none
+                         : has_parts && !reply->items.empty() ? reply->items[0]
+                                                              : *reply;
   for (std::size_t i = 0; i < batch->size(); ++i)
     settled_((*batch)[i], wire::status_of(statuses, i, unknown));
   if (finish && reply) finished(kind, declared, *reply);
+  if (has_parts && reply) tell_parents(kind, *reply);
   pump();
 }
 

@@ -16,6 +16,7 @@
 
 #include "queue/evict_call.h"
 #include "queue/queue_core.h"
+#include "queue/relay.h"
 #include "worker/evictor.h"
 #include "worker/oldest.h"
 #include "worker/settlement.h"
@@ -28,7 +29,7 @@ class Settler : public std::enable_shared_from_this<Settler> {
   using Settled = std::function<void(const Settlement&, const std::string& status)>;
 
   Settler(std::shared_ptr<QueueCore> queue, std::string worker, std::chrono::milliseconds patience,
-          std::shared_ptr<Evictor> evictor, Settled settled);
+          std::shared_ptr<Evictor> evictor, std::shared_ptr<Relay> relay, Settled settled);
 
   // Releases: the job that was claimed last is pushed first.
   void push(Settlement settlement) { backlog_.push_back(std::move(settlement)); }
@@ -49,6 +50,7 @@ class Settler : public std::enable_shared_from_this<Settler> {
   void answered(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since,
                 std::size_t declared, Result<wire::Reply> reply);
   void finished(Settlement::Kind kind, std::size_t declared, const wire::Reply& reply);
+  void tell_parents(Settlement::Kind kind, const wire::Reply& reply);
   [[nodiscard]] Oldest& oldest_of(Settlement::Kind kind) {
     return kind == Settlement::Kind::complete ? oldest_completed_ : oldest_failed_;
   }
@@ -58,6 +60,7 @@ class Settler : public std::enable_shared_from_this<Settler> {
                                        std::size_t peek) const;
   [[nodiscard]] ScriptCall retry_call(const Batch& batch) const;
   [[nodiscard]] ScriptCall release_call(const Batch& batch) const;
+  [[nodiscard]] ScriptCall wait_call(const Batch& batch) const;
   void hold_ids(const Batch& batch) const;
   [[nodiscard]] bool may_send() const;
 
@@ -66,6 +69,7 @@ class Settler : public std::enable_shared_from_this<Settler> {
   std::chrono::milliseconds patience_;
   std::optional<std::chrono::milliseconds> stopped_at_{};  // by monotonic_ms()
   std::shared_ptr<Evictor> evictor_;
+  std::shared_ptr<Relay> relay_;
   Settled settled_;
   std::deque<Settlement> backlog_;
   std::vector<Settlement::Kind> in_flight_;

@@ -65,7 +65,8 @@ void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
        .marker = k.marker,
        .events = k.events,
        .metrics_failed = k.metrics_failed,
-       .sizes_failed = k.sizes_failed},
+       .sizes_failed = k.sizes_failed,
+       .outbox = k.outbox},
       {.revision = scripts::kRevision,
        .now = queue_->client()->now_ms(),
        .count = expired.size(),
@@ -87,6 +88,8 @@ void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
                            }
                            self->evictor_->push(*reply);
                            self->releaser_->push(*reply);
+                           if (reply->items.size() > 4)
+                             self->relay_->push(read_messages(reply->items[4]));
                            self->recovered_(recovered);
                          });
 }

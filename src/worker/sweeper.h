@@ -18,6 +18,7 @@
 #include <string>
 
 #include "queue/queue_core.h"
+#include "queue/relay.h"
 #include "worker/evictor.h"
 #include "worker/releaser.h"
 
@@ -32,12 +33,13 @@ class Sweeper : public std::enable_shared_from_this<Sweeper> {
 
   Sweeper(std::shared_ptr<QueueCore> queue, unsigned max_crashes, Keep keep_failed,
           std::shared_ptr<Evictor> evictor, std::shared_ptr<Releaser> releaser,
-          std::function<void(Recovered)> recovered)
+          std::shared_ptr<Relay> relay, std::function<void(Recovered)> recovered)
       : queue_(std::move(queue)),
         max_crashes_(max_crashes),
         keep_failed_(keep_failed),
         evictor_(std::move(evictor)),
         releaser_(std::move(releaser)),
+        relay_(std::move(relay)),
         recovered_(std::move(recovered)) {}
 
   // Called once every renewal interval.
@@ -52,6 +54,7 @@ class Sweeper : public std::enable_shared_from_this<Sweeper> {
   Keep keep_failed_;
   std::shared_ptr<Evictor> evictor_;
   std::shared_ptr<Releaser> releaser_;
+  std::shared_ptr<Relay> relay_;
   std::function<void(Recovered)> recovered_;
   std::map<std::string, std::uint64_t> suspects_;  // id -> lease, expired at the last tick
   std::uint64_t contact_ = 0;                      // under which they were seen

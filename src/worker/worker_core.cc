@@ -33,11 +33,13 @@ void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
                      return self ? self->claims() : Runner::Claims{};
                    }});
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
+  relay_ = std::make_shared<Relay>(queue_, weak_call(*this, &WorkerCore::told_parents));
+  flow_sweep_ = std::make_shared<flow::FlowSweep>(queue_, relay_);
   settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
-                                       evictor_, weak_call(*this, &WorkerCore::settled));
+                                       evictor_, relay_, weak_call(*this, &WorkerCore::settled));
   releaser_ = std::make_shared<Releaser>(queue_, weak_call(*this, &WorkerCore::released));
   sweeper_ = std::make_shared<Sweeper>(queue_, options_.max_crashes, options_.keep_failed, evictor_,
-                                       releaser_, weak_call(*this, &WorkerCore::recovered));
+                                       releaser_, relay_, weak_call(*this, &WorkerCore::recovered));
   reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
   extender_ =
       std::make_shared<Extender>(queue_, options_.lease, weak_call(*this, &WorkerCore::lease_lost));
@@ -145,6 +147,7 @@ void WorkerCore::end_expired(Claimer::Jobs& jobs) {
 
 void WorkerCore::run(const Claimer::Jobs& jobs) {
   for (const auto& job : jobs) {
+    job->core = queue_;
     job->on_log = [queue = queue_, id = job->job.id, token = job->token()](
                       const std::string& line) { return append_log(*queue, id, token, line); };
     const auto& rule = job->job.options.deduplication;
@@ -201,6 +204,7 @@ void WorkerCore::tick() {
   // A lost connection that nobody may end may bring a claim at any time.
   if (queue_->client()->kill_denied()) reconciler_->reconcile();
   sweeper_->tick();
+  flow_sweep_->tick();
   if (ticks_++ * interval >= kTrashEvery || ticks_ == 1) {
     ticks_ = 1;
     evictor_->sweep();
@@ -237,6 +241,7 @@ void WorkerCore::clock_jumped() {
   extender_->extend(running_);
   if (stopping_) return;
   evictor_->sweep();
+  flow_sweep_->tick();
   intake_->clock_jumped();
   step();
 }
@@ -285,7 +290,7 @@ void WorkerCore::give_back_surplus() {
 }
 
 void WorkerCore::drained() {
-  if (releaser_->idle()) {
+  if (releaser_->idle() && relay_->idle()) {
     if (settler_->idle()) stop_now();
     return;
   }
@@ -297,6 +302,9 @@ void WorkerCore::released() {
   if (std::exchange(drain_waits_, false)) intake_->look_again();
   step();
 }
+
+// And a parent of this queue may be ready.
+void WorkerCore::told_parents() { released(); }
 
 void WorkerCore::stop_now() {
   if (!stopping_) {
@@ -330,7 +338,7 @@ void WorkerCore::give_back_unstarted(std::size_t most) {
 
 void WorkerCore::check_stopped() {
   if (!stopping_ || !running_.empty() || !intake_->idle() || !settler_->idle() ||
-      !releaser_->idle())
+      !releaser_->idle() || !relay_->idle())
     return;
   if (tick_) tick_->cancel();
   reconnect_hook_.reset();

@@ -17,7 +17,9 @@
 #include <string_view>
 
 #include "echomq/worker.h"
+#include "flow/sweep.h"
 #include "queue/queue_core.h"
+#include "queue/relay.h"
 #include "worker/evictor.h"
 #include "worker/extender.h"
 #include "worker/intake.h"
@@ -84,6 +86,7 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void clock_jumped();
   void drained();
   void released();
+  void told_parents();
   void stop_now();
   void give_back_unstarted(std::size_t most);
   void give_back_surplus();
@@ -97,7 +100,9 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   std::shared_ptr<Evictor> evictor_;
   std::shared_ptr<Settler> settler_;
   std::shared_ptr<Releaser> releaser_;
-  bool drain_waits_ = false;  // for it
+  std::shared_ptr<Relay> relay_;
+  std::shared_ptr<flow::FlowSweep> flow_sweep_;
+  bool drain_waits_ = false;  // for the two before
   std::shared_ptr<Sweeper> sweeper_;
   std::shared_ptr<Reconciler> reconciler_;
   std::shared_ptr<Extender> extender_;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "support/dump.h"
+#include "support/planned.h"
 
 namespace echomq::test {
 namespace {
@@ -28,6 +29,17 @@ void put_fields(Scene& scene, const std::string& key, const std::vector<std::str
 
 void set_limits(Scene& scene, const std::string& limits) {
   put_fields(scene, scene.q.keys.meta, {"limits", limits});
+}
+
+flow::Plan tree_of_scene(const ScriptQueue& q) {
+  const auto& own = q.name();
+  return plan_of(
+      own + ":scene",
+      {{.queue = own, .id = "fp"},
+       {.queue = own, .id = "fc", .parent = 0, .delay = kLong},
+       {.queue = own, .id = "fa", .parent = 0, .delay = kLong},
+       {.queue = own, .id = "fg", .parent = 0, .policy = ChildFailure::ignore, .delay = kLong},
+       {.queue = "scene-other", .id = "fx", .parent = 0}});
 }
 
 void require(const Reply& reply, const std::string& expected) {
@@ -94,6 +106,16 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
                       {.id = "own_s", .delay = kLong, .de = "S"}});
   q.redis()({"SADD", q.keys.subkeys, "own_s"});
   q.redis()({"RPUSH", q.job("own_s") + ":logs", "a line"});
+  // A parent that waits, with children of this queue: one that is delayed, one that runs, one that
+  // failed and was tolerated, and one of another queue.
+  const auto tree = tree_of_scene(q);
+  require(q.add_flow(q.name() + ":scene", tree), "ok ok ok ok ok");
+  for (const auto* const id : {"fg", "fa"}) {
+    q.redis()({"ZREM", q.keys.delayed, id});
+    q.redis()({"LPUSH", q.keys.wait, id});
+    keep(q.claim(1, {.lease_ms = kLong, .take_crashed = false}));
+  }
+  require(q.finish({{.run = run("fg"), .completed = false}}, {.parents = true}), "ok");
   q.now += 10'000;
   const auto due = std::to_string(q.now - 60'000);
   require(q.put_scheduler({.id = "s1", .next = due, .shape = "2:0:3:job"}), "ok");
@@ -135,9 +157,9 @@ void Scene::remove_all() {
     if (kind == KeyKind::job || kind == KeyKind::sub) redis({"UNLINK", key});
     if (kind == KeyKind::named && parse_key(key)->named == "schedule") redis({"UNLINK", key});
   }
-  for (const auto& key :
-       {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed, q.keys.delayed,
-        q.keys.completed, q.keys.failed, q.keys.trash, q.keys.schedules})
+  for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
+                          q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash,
+                          q.keys.waiting_children, q.keys.outbox, q.keys.schedules})
     if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
   redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
 }
@@ -211,6 +233,83 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/remove", [](Scene& s) { return s.q.remove({"own_k"}, {.state = "active"}); }},
       {"job/retry_finished", [](Scene& s) { return s.q.retry_finished({"own_c"}); }},
+      {"job/retry_finished", [](Scene& s) { return s.q.retry_finished({"fg"}); }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"fc", "fp"});
+       }},
+      {"job/finish",
+       [](Scene& s) { return s.q.finish({{.run = s.run("fa")}}, {.parents = true}); }},
+      {"flow/plan", [](Scene& s) { return s.q.plan("7", tree_of_scene(s.q)); }},
+      {"flow/close",
+       [](Scene& s) {
+         put_fields(s, s.q.keys.outbox, {"flow:7", "s:1:5"});
+         return s.q.close_plan("7", "s:");
+       }},
+      {"flow/add",
+       [](Scene& s) {
+         auto tree = tree_of_scene(s.q);
+         for (auto& entry : tree) entry.id = "n" + entry.id;
+         tree[0].priority = 3;
+         tree[2].id = "t3";  // in trash, with a sub-key
+         tree[3].id = "a1";  // taken
+         for (auto& entry : tree)
+           if (!entry.owner.empty()) entry.owner = s.q.name() + ":new";
+         tree[4].delay_ms = 0;
+         return s.q.add_flow(s.q.name() + ":new", tree);
+       }},
+      {"flow/add",
+       [](Scene& s) {
+         flow::PlanEntry edges;
+         edges.kind = flow::PlanEntry::Kind::edges;
+         edges.queue = s.q.name();
+         edges.id = "fp";
+         edges.epoch = "5";
+         edges.owner = "-";
+         edges.count = 1;
+         edges.refs = s.q.name() + ":fg";
+         return s.q.add_flow(s.q.name() + ":more", {edges});
+       }},
+      {"flow/wait",
+       [](Scene& s) {
+         return s.q.wait_for_children(
+             {{.run = s.run("a1"), .ats = 1}, {.run = s.run("ap"), .ats = 1}, {.run = {"a3", 0}}});
+       }},
+      {"flow/wait",
+       [](Scene& s) {
+         put_fields(s, s.q.job("a1") + ":dependencies", {"other:x", "1"});
+         put_fields(s, s.q.job("a2"), {"fails", "1:other:y"});
+         return s.q.wait_for_children(
+             {{.run = s.run("a1"), .ats = 1}, {.run = s.run("a2"), .ats = 1}});
+       }},
+      {"flow/settle",
+       [](Scene& s) {
+         const auto own = s.q.name() + ":";
+         return s.q.settle({{.parent = "fp", .ref = own + "fc"},
+                            {.parent = "fp", .ref = own + "fa", .kind = 'f', .policy = 'i'},
+                            {.parent = "fp", .ref = own + "fg", .kind = 'f', .policy = 'i'},
+                            {.parent = "fp", .ref = "scene-other:fx"},
+                            {.parent = "never", .ref = own + "fc"}});
+       }},
+      {"flow/settle",
+       [](Scene& s) {
+         const auto own = s.q.name() + ":";
+         return s.q.settle({{.parent = "fp", .ref = own + "fc", .kind = 'f', .value = "no"},
+                            {.parent = "fp", .ref = own + "fa", .kind = 'f', .policy = 'c'}});
+       }},
+      {"flow/settle",
+       [](Scene& s) {
+         const auto own = s.q.name() + ":";
+         s.q.settle({{.parent = "fp", .ref = own + "fc", .kind = 'f', .value = "no"}});
+         return s.q.settle(
+             {{.parent = "fp", .ref = own + "fc", .epoch = 2, .kind = 'r', .value = {}}});
+       }},
+      {"flow/delivered",
+       [](Scene& s) {
+         const auto field = "fg " + s.q.name() + ":fp";
+         return s.q.delivered(
+             {{.field = field, .seen = "1:f:", .orphaned = true}, {.field = "none", .seen = "1"}});
+       }},
       {"job/claim", [](Scene& s) { return s.q.claim(100).reply; }},
       {"job/claim", [](Scene& s) { return s.q.claim(0).reply; }},
       {"job/claim",
@@ -262,7 +361,7 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/finish",
        [](Scene& s) {
-         set_limits(s, "13:0:0:0");  // as many as run
+         set_limits(s, "14:0:0:0");  // as many as run
          return s.q.finish({{.run = s.run("a1")}, {.run = s.run("a2")}});
        }},
       {"job/retry",

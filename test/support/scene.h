@@ -21,8 +21,10 @@ namespace echomq::test {
 //   active       e1, e2: expired; one more crash is too many for e2
 //   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2 t3
 //   a5 and t3 have sub-keys
+//   waiting for children  fp, of fc (delayed), fa (active), fg (failed, in the outbox) and one
+//   elsewhere
 // Schedulers: s1 s2 (due a minute ago; s1 with a priority, the last job of s2 is a1), s3 (due in
-// ten minutes), s4 (paused), s5 (due, of which the hash is gone) Metrics are kept for 10 minutes.
+// ten minutes), s4 (paused), s5 (due, of which the hash is gone). Metrics are kept for 10 minutes.
 class Scene {
  public:
   explicit Scene(ScriptQueue& queue);

@@ -36,7 +36,8 @@ Reply ScriptQueue::prioritize(const std::vector<std::string>& ids, unsigned prio
                                      .trash = keys.trash,
                                      .ghosts = keys.ghosts,
                                      .marker = keys.marker,
-                                     .events = keys.events},
+                                     .events = keys.events,
+                                     .waiting_children = keys.waiting_children},
                                     {.revision = revision, .now = now, .count = ids.size()});
   for (const auto& id : ids) {
     out.put_keys(Script::ItemKeys{.job = job(id)});
@@ -64,12 +65,14 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere
                                      .de_due = keys.de_due,
                                      .sizes_completed = keys.sizes_completed,
                                      .sizes_failed = keys.sizes_failed,
-                                     .marker = keys.marker},
+                                     .marker = keys.marker,
+                                     .outbox = keys.outbox},
                                     {.revision = revision,
                                      .now = now,
                                      .count = ids.size(),
                                      .from = where.state,
-                                     .before = where.before});
+                                     .before = where.before,
+                                     .quiet = where.quiet});
   for (const auto& id : ids) {
     const SubKeys sub(name_, id);
     out.put_keys(Script::ItemKeys{.job = job(id),
@@ -98,7 +101,8 @@ Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const Ret
                                      .de = keys.de,
                                      .de_due = keys.de_due,
                                      .sizes_completed = keys.sizes_completed,
-                                     .sizes_failed = keys.sizes_failed},
+                                     .sizes_failed = keys.sizes_failed,
+                                     .outbox = keys.outbox},
                                     {.revision = revision,
                                      .now = now,
                                      .count = ids.size(),
@@ -172,36 +176,36 @@ Reply ScriptQueue::pause(bool paused) {
       {.revision = revision, .now = now, .paused = paused}));
 }
 
-Reply ScriptQueue::obliterate(bool all) {
-  return call(
-      ScriptCall::of<scripts::QueueObliterate>({.meta = keys.meta,
-                                                .id = keys.id,
-                                                .repeat = keys.repeat,
-                                                .wait = keys.wait,
-                                                .ghosts = keys.ghosts,
-                                                .prioritized = keys.prioritized,
-                                                .crashed = keys.crashed,
-                                                .active = keys.active,
-                                                .delayed = keys.delayed,
-                                                .completed = keys.completed,
-                                                .failed = keys.failed,
-                                                .waiting_children = keys.waiting_children,
-                                                .marker = keys.marker,
-                                                .events = keys.events,
-                                                .limiter = keys.limiter,
-                                                .producers = keys.producers,
-                                                .outbox = keys.outbox,
-                                                .trash = keys.trash,
-                                                .subkeys = keys.subkeys,
-                                                .schedules = keys.schedules,
-                                                .de = keys.de,
-                                                .de_due = keys.de_due,
-                                                .metrics_completed = keys.metrics_completed,
-                                                .metrics_failed = keys.metrics_failed,
-                                                .de_next = keys.de_next,
-                                                .sizes_completed = keys.sizes_completed,
-                                                .sizes_failed = keys.sizes_failed},
-                                               {.revision = revision, .now = now, .all = all}));
+Reply ScriptQueue::obliterate(bool all, std::size_t outbox) {
+  return call(ScriptCall::of<scripts::QueueObliterate>(
+      {.meta = keys.meta,
+       .id = keys.id,
+       .repeat = keys.repeat,
+       .wait = keys.wait,
+       .ghosts = keys.ghosts,
+       .prioritized = keys.prioritized,
+       .crashed = keys.crashed,
+       .active = keys.active,
+       .delayed = keys.delayed,
+       .completed = keys.completed,
+       .failed = keys.failed,
+       .waiting_children = keys.waiting_children,
+       .marker = keys.marker,
+       .events = keys.events,
+       .limiter = keys.limiter,
+       .producers = keys.producers,
+       .outbox = keys.outbox,
+       .trash = keys.trash,
+       .subkeys = keys.subkeys,
+       .schedules = keys.schedules,
+       .de = keys.de,
+       .de_due = keys.de_due,
+       .metrics_completed = keys.metrics_completed,
+       .metrics_failed = keys.metrics_failed,
+       .de_next = keys.de_next,
+       .sizes_completed = keys.sizes_completed,
+       .sizes_failed = keys.sizes_failed},
+      {.revision = revision, .now = now, .all = all, .outbox = outbox}));
 }
 
 Reply ScriptQueue::keep_metrics(std::int64_t minutes) {

@@ -202,7 +202,8 @@ Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen
        .events = keys.events,
        .metrics = first.completed ? keys.metrics_completed : keys.metrics_failed,
        .marker = keys.marker,
-       .sizes = first.completed ? keys.sizes_completed : keys.sizes_failed},
+       .sizes = first.completed ? keys.sizes_completed : keys.sizes_failed,
+       .outbox = keys.outbox},
       {.revision = revision,
        .now = now,
        .count = items.size(),
@@ -214,7 +215,8 @@ Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen
        .bytes = keep.bytes,
        .ends = ends.text(),
        .oldest = in_one(how.oldest),
-       .peek = how.peek});
+       .peek = how.peek,
+       .parents = how.parents});
   for (const auto& item : items) {
     if (item.completed != first.completed || item.drop != first.drop)
       throw std::logic_error("the jobs of one finish end alike");
@@ -311,7 +313,8 @@ Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes)
                                      .marker = keys.marker,
                                      .events = keys.events,
                                      .metrics_failed = keys.metrics_failed,
-                                     .sizes_failed = keys.sizes_failed},
+                                     .sizes_failed = keys.sizes_failed,
+                                     .outbox = keys.outbox},
                                     {.revision = revision,
                                      .now = now,
                                      .count = items.size(),

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "echomq_scripts.h"
+#include "flow/plan.h"
 #include "protocol/lease.h"
 #include "queue/queue_keys.h"
 #include "support/raw_client.h"
@@ -98,10 +99,12 @@ struct FinishItem {
   unsigned stc = 0;
 };
 
-// Those that the caller saw as the oldest of the finished set, and how many it wants to see.
+// Those that the caller saw as the oldest of the finished set, and how many it wants to see; and
+// whether the jobs have parents.
 struct OldestSeen {
   std::vector<std::string> oldest{};
   unsigned peek = 0;
+  bool parents = false;
 };
 
 struct Retry {
@@ -153,6 +156,7 @@ struct RemoveWhere {
   std::int64_t seen = -1;  // an index in `wait`, where the ids are looked for
   std::string state{};     // empty: any but active
   std::string before{};    // ms; ended by then, or added by then
+  bool quiet = false;      // no parent is told
 };
 
 struct LogLine {
@@ -195,6 +199,23 @@ struct Trim {
   std::string trim = "~";
 };
 
+// How a child ended, as its parent is told.
+struct EndOfChild {
+  std::string parent;
+  std::string ref;  // "<queue>:<id>"
+  std::uint64_t epoch = 1;
+  char kind = 'c';
+  char policy = 'f';
+  std::string value = "+1";
+};
+
+// An entry of an outbox that is to be forgotten.
+struct Delivered {
+  std::string field;
+  std::string seen;
+  bool orphaned = false;
+};
+
 // The commands of calls, each as it may be sent again to another server (EVAL with the source).
 using Journal = std::vector<std::string>;
 
@@ -235,13 +256,24 @@ class ScriptQueue {
   Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
   Reply priorities(unsigned from = 0, unsigned limit = 256);
   Reply pause(bool paused);
-  Reply obliterate(bool all = false);
+  // `outbox`: how many of its entries may go.
+  Reply obliterate(bool all = false, std::size_t outbox = 0);
   Reply keep_metrics(std::int64_t minutes);
   // Minutes since 1970.
   Reply metrics(bool completed, std::int64_t from, std::int64_t count);
   Reply limit(const LimitsToSet& limits);
   Reply hold(std::int64_t duration);
   Reply gate();
+  // The whole plan, or a part of it from the entry `first` on.
+  Reply plan(const std::string& id, const flow::Plan& entries, std::size_t first = 0,
+             bool sealed = true);
+  Reply close_plan(const std::string& id, const std::string& seen);
+  // Those entries of a plan that are of this queue.
+  Reply add_flow(const std::string& plan, const flow::Plan& entries);
+  Reply wait_for_children(const std::vector<Release>& items);
+  // Those of one parent stand together.
+  Reply settle(const std::vector<EndOfChild>& ends);
+  Reply delivered(const std::vector<Delivered>& items);
   Reply emit(const std::string& event, const std::string& payload = {});
   Reply trim(std::uint64_t keep, const Trim& how = {});
 
@@ -265,6 +297,10 @@ class ScriptQueue {
   // Plain looks and changes by the test itself.
   std::string job(const std::string& id) const { return job_key(name_, id); }
   std::string field(const std::string& id, const std::string& name);
+  // What stands in the outbox of one child and its parent, and in a sub-key of one.
+  std::string message(const std::string& child, const std::string& parent_queue,
+                      const std::string& parent);
+  std::string edge(const std::string& parent, Sub sub, const std::string& ref);
   std::string run(const std::string& id);                            // what its runs left behind
   std::string score(const std::string& key, const std::string& id);  // "(nil)" when it is not there
   std::int64_t active();                                             // how many are claimed

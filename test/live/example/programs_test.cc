@@ -113,6 +113,8 @@ TEST_F(ExampleTest, NightlyReport) {
   expect_twice("nightly_report", "4 reports, one for each tick: yes");
 }
 
+TEST_F(ExampleTest, FanOut) { expect_twice("fan_out", "9 pages in 3 chapters, 2 left out"); }
+
 TEST_F(ExampleTest, Testing) { expect_twice("testing", "6 checks, 0 failed"); }
 
 TEST_F(ExampleTest, Typed) { expect_twice("typed", "1200 400 wrong_state wrong_state"); }

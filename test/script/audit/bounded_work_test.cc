@@ -114,7 +114,7 @@ class Filler {
     }
     for (const auto& key : {q.keys.prioritized, q.keys.active, q.keys.delayed, q.keys.schedules})
       if (keys.contains(key)) lend_behind("later", key);
-    for (const auto& key : {q.keys.completed, q.keys.failed})
+    for (const auto& key : {q.keys.completed, q.keys.failed, q.keys.waiting_children})
       if (keys.contains(key)) lend_behind("past", key);
   }
 

@@ -56,6 +56,27 @@ TEST(Settlement, ARateLimitedRunIsGivenBackAndHoldsTheQueue) {
   EXPECT_EQ(end(Outcome::rate_limited(kMaxLimitTime * 2)).hold_ms, kMaxLimitTime.count());
 }
 
+TEST(Settlement, ARunThatWaitsForChildrenSpendsNoAttempt) {
+  const auto settlement = end(Outcome::wait_for_children(), {.attempts = 1});
+  EXPECT_EQ(settlement.kind, Settlement::Kind::wait);
+  EXPECT_EQ(settlement.attempts_started, 3U);
+  EXPECT_FALSE(settlement.ends_job());
+}
+
+// Their ends are told by another script's means.
+TEST(Settlement, JobsWithAParentEndInCallsOfTheirOwn) {
+  job::LoadedJob child;
+  child.id = "8";
+  child.parent_queue = "books";
+  child.parent = "7";
+  const auto with_parent =
+      settle(std::make_shared<RunningJob>(child, "mail", Lease{.nonce = 1}, [] {}), Outcome::done(),
+             {}, 0.0);
+  EXPECT_TRUE(with_parent.has_parent());
+  EXPECT_FALSE(with_parent.travels_with(end(Outcome::done())));
+  EXPECT_TRUE(with_parent.travels_with(with_parent));
+}
+
 // B44: what spends no attempt would go on for ever.
 TEST(Settlement, B44_AJobIsPutOffUntilItsStartsAreSpent) {
   WorkerOptions options;

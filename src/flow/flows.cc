@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "echomq/flow.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/bad_option.h"
+#include "flow/adder.h"
+#include "flow/read_children.h"
+#include "flow/stuck.h"
+#include "queue/moves.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::size_t kMostChildren = 100'000;
+
+Result<std::shared_ptr<QueueCore>> checked(const std::shared_ptr<ClientCore>& client,
+                                           std::string_view queue, std::string_view id) {
+  auto core = QueueCore::of(client, queue);
+  if (core->name_error()) return *core->name_error();
+  if (auto ok = check_any_job_id(id); !ok) return ok.error();
+  return core;
+}
+
+// Reads a tree, level by level, so deep and wide as is asked for.
+class TreeReader {
+ public:
+  TreeReader(std::shared_ptr<ClientCore> client, const FlowTreeOptions& options)
+      : client_(std::move(client)), options_(options) {}
+
+  Result<FlowTree> read(const std::string& queue, const std::string& id) {
+    FlowTree root{.queue = queue, .id = id};
+    if (auto ok = fill(root, 1); !ok) return ok.error();
+    if (!root.there) return no_such_job(queue, id);
+    return root;
+  }
+
+ private:
+  Result<void> fill(FlowTree& node, unsigned depth) {
+    auto core = QueueCore::of(client_, node.queue);
+    auto job = core->job(node.id);
+    if (!job && job.error().code != ErrorCode::not_found) return job.error();
+    if (!job) return {};
+    node.there = true;
+    node.job = *std::move(job);
+    node.job.data.clear();
+    auto counts = flow::read_counts(*core, node.id);
+    if (!counts) return counts.error();
+    node.counts = *counts;
+    if (counts->all() == 0) return {};
+    if (depth == options_.depth) {
+      node.cut = true;
+      return {};
+    }
+    if (auto ok = take_children(*core, node); !ok) return ok;
+    for (auto& child : node.children)
+      if (auto ok = fill(child, depth + 1); !ok) return ok;
+    return {};
+  }
+
+  Result<void> take_children(QueueCore& core, FlowTree& node) const {
+    std::unordered_set<std::string> seen;
+    for (const auto state :
+         {ChildState::pending, ChildState::completed, ChildState::ignored, ChildState::failed}) {
+      ChildPageOptions page{.limit = 256};
+      do {
+        auto read = flow::read_page(core, node.id, state, page);
+        if (!read) return read.error();
+        for (auto& child : read->children) {
+          if (!seen.insert(child.queue + ":" + child.id).second) continue;
+          if (node.children.size() == options_.max_children) {
+            node.cut = true;
+            return {};
+          }
+          node.children.push_back(
+              {.queue = std::move(child.queue), .id = std::move(child.id), .state = state});
+        }
+        page.cursor = std::move(read->next);
+      } while (!page.cursor.empty());
+    }
+    return {};
+  }
+
+  std::shared_ptr<ClientCore> client_;
+  const FlowTreeOptions& options_;
+};
+
+// Removes a tree, the deepest jobs first.
+class TreeRemover {
+ public:
+  explicit TreeRemover(std::shared_ptr<ClientCore> client) : client_(std::move(client)) {}
+
+  Result<FlowRemoval> remove(const std::string& queue, const std::string& id) {
+    if (auto ok = collect(queue, id); !ok) return ok.error();
+    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+      for (const auto& [of, ids] : *level)
+        if (auto ok = remove_some(of, ids, /*quiet=*/level + 1 != levels_.rend()); !ok)
+          return ok.error();
+    return std::move(removal_);
+  }
+
+ private:
+  using Level = std::map<std::string, Ids>;  // queue -> ids
+
+  // Which jobs there are below it, by their depth.
+  Result<void> collect(const std::string& queue, const std::string& id) {
+    levels_.push_back({{queue, {id}}});
+    std::unordered_set<std::string> seen{queue + ":" + id};
+    for (std::size_t depth = 0; !levels_[depth].empty() && depth < kMaxFlowDepth; ++depth) {
+      Level below;
+      for (const auto& [of, ids] : levels_[depth]) {
+        auto core = QueueCore::of(client_, of);
+        for (const auto& one : ids)
+          if (auto ok = collect_children(*core, one, seen, below); !ok) return ok;
+      }
+      if (below.empty()) break;
+      levels_.push_back(std::move(below));
+    }
+    return {};
+  }
+
+  static Result<void> collect_children(QueueCore& core, const std::string& id,
+                                       std::unordered_set<std::string>& seen, Level& below) {
+    for (const auto state :
+         {ChildState::pending, ChildState::completed, ChildState::ignored, ChildState::failed}) {
+      ChildPageOptions page{.limit = 256};
+      do {
+        auto read = flow::read_page(core, id, state, page);
+        if (!read) return read.error();
+        for (auto& child : read->children)
+          if (seen.insert(child.queue + ":" + child.id).second)
+            below[child.queue].push_back(std::move(child.id));
+        page.cursor = std::move(read->next);
+      } while (!page.cursor.empty());
+    }
+    return {};
+  }
+
+  Result<void> remove_some(const std::string& queue, const Ids& ids, bool quiet) {
+    auto core = QueueCore::of(client_, queue);
+    for (std::size_t from = 0; from < ids.size(); from += kMaxBatchJobs) {
+      const auto end = std::min(ids.size(), from + kMaxBatchJobs);
+      const Ids some(ids.begin() + static_cast<std::ptrdiff_t>(from),
+                     ids.begin() + static_cast<std::ptrdiff_t>(end));
+      const auto statuses = remove_batch(*core, some, {.quiet = quiet});
+      if (!statuses && statuses.error().code == ErrorCode::not_found) return {};
+      if (!statuses) return statuses.error();
+      for (std::size_t i = 0; i < some.size(); ++i) note(queue, some[i], (*statuses)[i]);
+    }
+    return {};
+  }
+
+  // One that is gone already is as good as removed.
+  void note(const std::string& queue, const std::string& id, const std::string& status) {
+    if (status == "ok") ++removal_.removed;
+    if (status == "ok" || status == "gone") return;
+    const std::string why = status == "lock" ? "it runs" : "it moved each time it was looked for";
+    removal_.left.push_back(
+        {queue, id,
+         Error{ErrorCode::wrong_state,
+               "job " + id + " of queue \"" + queue + "\" was not removed: " + why,
+               {{"queue", queue}, {"value", id}}}});
+  }
+
+  std::shared_ptr<ClientCore> client_;
+  std::vector<Level> levels_;
+  FlowRemoval removal_;
+};
+
+}  // namespace
+
+Result<AddedFlow> Flows::add(const FlowJob& root) { return flow::add_tree(core_, root); }
+
+Result<std::vector<Result<AddedFlow>>> Flows::add_bulk(const std::vector<FlowJob>& roots) {
+  std::vector<Result<AddedFlow>> results;
+  results.reserve(roots.size());
+  for (const auto& root : roots) results.push_back(add(root));
+  return results;
+}
+
+Result<FlowTree> Flows::tree(std::string_view queue, std::string_view id,
+                             const FlowTreeOptions& options) {
+  if (options.depth < 1 || options.depth > kMaxFlowDepth)
+    return bad_option("depth", std::to_string(options.depth),
+                      "1 to " + std::to_string(kMaxFlowDepth));
+  if (options.max_children < 1 || options.max_children > kMostChildren)
+    return bad_option("max_children", std::to_string(options.max_children),
+                      "1 to " + std::to_string(kMostChildren));
+  auto core = checked(core_, queue, id);
+  if (!core) return core.error();
+  return TreeReader(core_, options).read((*core)->name(), std::string(id));
+}
+
+Result<ChildPage> Flows::children(std::string_view queue, std::string_view id, ChildState state,
+                                  const ChildPageOptions& options) {
+  auto core = checked(core_, queue, id);
+  if (!core) return core.error();
+  if (const auto job = (*core)->job(id); !job) return job.error();
+  return flow::read_page(**core, std::string(id), state, options);
+}
+
+Result<ChildCounts> Flows::child_counts(std::string_view queue, std::string_view id) {
+  auto core = checked(core_, queue, id);
+  if (!core) return core.error();
+  if (const auto job = (*core)->job(id); !job) return job.error();
+  return flow::read_counts(**core, std::string(id));
+}
+
+Result<FlowRemoval> Flows::remove(std::string_view queue, std::string_view id) {
+  auto core = checked(core_, queue, id);
+  if (!core) return core.error();
+  if (const auto job = (*core)->job(id); !job) return job.error();
+  return TreeRemover(core_).remove((*core)->name(), std::string(id));
+}
+
+Result<StuckPage> Flows::stuck(std::string_view queue, const PageOptions& options) {
+  auto core = QueueCore::of(core_, queue);
+  if (core->name_error()) return *core->name_error();
+  return flow::find_stuck(*core, options);
+}
+
+}  // namespace echomq::inline v2
