@@ -59,12 +59,10 @@ struct Emit : std::enable_shared_from_this<Emit> {
   }
 
   void call() {
-    auto call = ScriptCall::of<scripts::QueueEmit>(
-        {.meta = queue->keys().meta, .events = queue->keys().events},
-        {.revision = scripts::kRevision,
-         .now = queue->client()->now_ms(),
-         .name = event,
-         .payload = payload});
+    auto call = ScriptCall::of<scripts::QueueEmit>(queue->keys(), {.revision = scripts::kRevision,
+                                                                   .now = queue->client()->now_ms(),
+                                                                   .name = event,
+                                                                   .payload = payload});
     queue->client()->call(
         std::move(call), queue->name(), queue->keys().meta,
         [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(reply); });
@@ -93,13 +91,12 @@ struct Trim : std::enable_shared_from_this<Trim> {
 
   void call() {
     const auto cap_text = cap ? std::to_string(cap->entries) : std::string();
-    auto call = ScriptCall::of<scripts::QueueTrim>(
-        {.meta = queue->keys().meta, .events = queue->keys().events},
-        {.revision = scripts::kRevision,
-         .keep = keep,
-         .most = kTrimAtOnce,
-         .cap = cap_text,
-         .trim = cap && cap->exact ? "=" : "~"});
+    auto call =
+        ScriptCall::of<scripts::QueueTrim>(queue->keys(), {.revision = scripts::kRevision,
+                                                           .keep = keep,
+                                                           .most = kTrimAtOnce,
+                                                           .cap = cap_text,
+                                                           .trim = cap && cap->exact ? "=" : "~"});
     queue->client()->call(
         std::move(call), queue->name(), queue->keys().meta,
         [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(reply); });

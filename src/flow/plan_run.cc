@@ -102,21 +102,10 @@ ScriptCall PlanRun::add_call(Chain& chain) const {
   }
   const auto& queue = *chain.queue;
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta,
-                                          .outbox = k.outbox,
-                                          .wait = k.wait,
-                                          .prioritized = k.prioritized,
-                                          .crashed = k.crashed,
-                                          .delayed = k.delayed,
-                                          .waiting_children = k.waiting_children,
-                                          .trash = k.trash,
-                                          .subkeys = k.subkeys,
-                                          .marker = k.marker,
-                                          .events = k.events},
-                                         {.revision = scripts::kRevision,
-                                          .now = queue.client()->now_ms(),
-                                          .plan = name_,
-                                          .count = chain.sent});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
+                                             .now = queue.client()->now_ms(),
+                                             .plan = name_,
+                                             .count = chain.sent});
   for (std::size_t i = chain.at; i < chain.at + chain.sent; ++i) {
     const auto& entry = plan_[chain.entries[i]];
     const auto shape = entry.shape();

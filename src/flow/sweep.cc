@@ -109,8 +109,7 @@ void FlowSweep::forget(const Receipt& receipt) {
   using Transition = scripts::FlowDelivered;
   const auto& k = queue_->keys();
   auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta, .outbox = k.outbox, .events = k.events},
-      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = 1});
+      k, {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = 1});
   call.put_args(
       Transition::ItemArgs{.field = receipt.field, .seen = receipt.text, .orphaned = false});
   queue_->client()->call(std::move(call), queue_->name(), k.meta,

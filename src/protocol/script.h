@@ -63,6 +63,12 @@ class ScriptCall {
     return call;
   }
 
+  // `all` has a member of the name of each fixed key of the script, as the keys of a queue have.
+  template <class Of, class All>
+  static ScriptCall of(const All& all, const typename Of::Args& args) {
+    return of<Of>(Of::Keys::of(all), args);
+  }
+
   template <class Keys>
   void put_keys(const Keys& keys) {
     keys.each([this](std::string_view key) {

@@ -29,26 +29,10 @@ std::optional<OwnedId> read_entry(const std::string& de, const std::string& text
 ScriptCall end_call(const QueueCore& queue, const std::vector<OwnedId>& ids, bool force) {
   using Transition = scripts::DeduplicationEnd;
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta,
-                                          .wait = k.wait,
-                                          .prioritized = k.prioritized,
-                                          .crashed = k.crashed,
-                                          .delayed = k.delayed,
-                                          .completed = k.completed,
-                                          .failed = k.failed,
-                                          .marker = k.marker,
-                                          .events = k.events,
-                                          .trash = k.trash,
-                                          .subkeys = k.subkeys,
-                                          .de = k.de,
-                                          .de_due = k.de_due,
-                                          .de_next = k.de_next,
-                                          .sizes_completed = k.sizes_completed,
-                                          .sizes_failed = k.sizes_failed},
-                                         {.revision = scripts::kRevision,
-                                          .now = queue.client()->now_ms(),
-                                          .count = ids.size(),
-                                          .force = force});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
+                                             .now = queue.client()->now_ms(),
+                                             .count = ids.size(),
+                                             .force = force});
   for (const auto& id : ids) {
     const auto& next = id.kept.empty() ? id.owner : id.kept;
     const bool custom = !id.kept.empty() && !is_minted_id(id.kept);
@@ -148,8 +132,7 @@ void read_owned(const std::shared_ptr<QueueCore>& queue, const std::vector<std::
 ScriptCall hold_call(const QueueCore& queue, const std::vector<OwnedId>& ids) {
   using Transition = scripts::DeduplicationHold;
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta, .de = k.de},
-                                         {.revision = scripts::kRevision, .count = ids.size()});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision, .count = ids.size()});
   for (const auto& id : ids) call.put_args(Transition::ItemArgs{.de = id.de, .owner = id.owner});
   return call;
 }

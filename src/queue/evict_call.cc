@@ -26,21 +26,14 @@ ScriptCall evict_call(const QueueCore& queue, const std::vector<Evicted>& jobs,
                       std::chrono::milliseconds age_completed,
                       std::chrono::milliseconds age_failed) {
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<scripts::JobEvict>({.meta = k.meta,
-                                                 .trash = k.trash,
-                                                 .completed = k.completed,
-                                                 .failed = k.failed,
-                                                 .subkeys = k.subkeys,
-                                                 .sizes_completed = k.sizes_completed,
-                                                 .sizes_failed = k.sizes_failed},
-                                                {.revision = scripts::kRevision,
-                                                 .now = queue.client()->now_ms(),
-                                                 .count = jobs.size(),
-                                                 .keep_completed = kNoCount,
-                                                 .age_completed = age_completed.count(),
-                                                 .keep_failed = kNoCount,
-                                                 .age_failed = age_failed.count(),
-                                                 .more = letters(jobs)});
+  auto call = ScriptCall::of<scripts::JobEvict>(k, {.revision = scripts::kRevision,
+                                                    .now = queue.client()->now_ms(),
+                                                    .count = jobs.size(),
+                                                    .keep_completed = kNoCount,
+                                                    .age_completed = age_completed.count(),
+                                                    .keep_failed = kNoCount,
+                                                    .age_failed = age_failed.count(),
+                                                    .more = letters(jobs)});
   for (const auto& job : jobs) {
     call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue.name(), job.id)});
     if (job.has_subkeys) {

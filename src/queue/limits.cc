@@ -28,9 +28,7 @@ scripts::QueueLimit::Args no_change() {
 
 Result<void> set_limits(QueueCore& queue, const scripts::QueueLimit::Args& args) {
   const auto& k = queue.keys();
-  const auto reply =
-      ask(queue, ScriptCall::of<scripts::QueueLimit>(
-                     {.meta = k.meta, .limiter = k.limiter, .marker = k.marker}, args));
+  const auto reply = ask(queue, ScriptCall::of<scripts::QueueLimit>(k, args));
   if (!reply) return reply.error();
   return {};
 }
@@ -98,11 +96,10 @@ Result<void> limit_rate(QueueCore& queue, const std::optional<RateLimit>& rate) 
 
 Result<std::int64_t> hold(QueueCore& queue, std::chrono::milliseconds duration) {
   const auto& k = queue.keys();
-  const auto reply = ask(queue, ScriptCall::of<scripts::QueueHold>(
-                                    {.meta = k.meta, .limiter = k.limiter, .marker = k.marker},
-                                    {.revision = scripts::kRevision,
-                                     .now = queue.client()->now_ms(),
-                                     .duration = duration.count()}));
+  const auto reply =
+      ask(queue, ScriptCall::of<scripts::QueueHold>(k, {.revision = scripts::kRevision,
+                                                        .now = queue.client()->now_ms(),
+                                                        .duration = duration.count()}));
   if (!reply) return reply.error();
   return wire::number_of(*reply);
 }
@@ -111,8 +108,7 @@ Result<Limits> read_limits(QueueCore& queue) {
   const auto& k = queue.keys();
   const auto reply =
       ask(queue, ScriptCall::of<scripts::QueueGate>(
-                     {.meta = k.meta, .active = k.active, .limiter = k.limiter},
-                     {.revision = scripts::kRevision, .now = queue.client()->now_ms()}));
+                     k, {.revision = scripts::kRevision, .now = queue.client()->now_ms()}));
   if (!reply) return reply.error();
   if (reply->items.size() < 8)
     return Error{ErrorCode::protocol, "queue/gate answered too little", {}};

@@ -24,8 +24,7 @@ Result<void> append_log(QueueCore& queue, std::string_view id, std::optional<std
         {{"value", std::to_string(line.size())}, {"expected", std::to_string(kMaxLogLineBytes)}}};
   const auto& k = queue.keys();
   auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta, .active = k.active, .trash = k.trash, .subkeys = k.subkeys},
-      {.revision = scripts::kRevision, .count = 1, .keep = kMaxLogLines});
+      k, {.revision = scripts::kRevision, .count = 1, .keep = kMaxLogLines});
   const auto shown = token ? std::to_string(*token) : std::string();
   call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id),
                                      .logs = job_key(queue.name(), id, Sub::logs)});

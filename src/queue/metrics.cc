@@ -26,10 +26,7 @@ Result<void> keep_metrics(QueueCore& queue, std::chrono::minutes time) {
         "0 (off) to " + std::to_string(kMaxMetricsKept.count()) + " minutes (a year)");
   const auto& k = queue.keys();
   const auto reply = ask(queue, ScriptCall::of<scripts::QueueKeepMetrics>(
-                                    {.meta = k.meta,
-                                     .metrics_completed = k.metrics_completed,
-                                     .metrics_failed = k.metrics_failed},
-                                    {.revision = scripts::kRevision, .minutes = time.count()}));
+                                    k, {.revision = scripts::kRevision, .minutes = time.count()}));
   if (!reply) return reply.error();
   return {};
 }

@@ -62,31 +62,12 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
   const auto& k = queue.keys();
   const auto before = from.before_ms ? std::to_string(*from.before_ms) : std::string();
   auto call =
-      ScriptCall::of<Transition>({.meta = k.meta,
-                                  .active = k.active,
-                                  .wait = k.wait,
-                                  .prioritized = k.prioritized,
-                                  .crashed = k.crashed,
-                                  .delayed = k.delayed,
-                                  .completed = k.completed,
-                                  .failed = k.failed,
-                                  .waiting_children = k.waiting_children,
-                                  .trash = k.trash,
-                                  .ghosts = k.ghosts,
-                                  .subkeys = k.subkeys,
-                                  .events = k.events,
-                                  .de = k.de,
-                                  .de_due = k.de_due,
-                                  .sizes_completed = k.sizes_completed,
-                                  .sizes_failed = k.sizes_failed,
-                                  .marker = k.marker,
-                                  .outbox = k.outbox},
-                                 {.revision = scripts::kRevision,
-                                  .now = queue.client()->now_ms(),
-                                  .count = ids.size(),
-                                  .from = from.state ? name(*from.state) : std::string_view(),
-                                  .before = before,
-                                  .quiet = from.quiet});
+      ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
+                                     .now = queue.client()->now_ms(),
+                                     .count = ids.size(),
+                                     .from = from.state ? name(*from.state) : std::string_view(),
+                                     .before = before,
+                                     .quiet = from.quiet});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const SubKeys sub(queue.name(), ids[i]);
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i]),
@@ -115,20 +96,7 @@ Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned pr
   using Transition = scripts::JobPrioritize;
   const auto& k = queue.keys();
   auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta,
-       .active = k.active,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .delayed = k.delayed,
-       .completed = k.completed,
-       .failed = k.failed,
-       .trash = k.trash,
-       .ghosts = k.ghosts,
-       .marker = k.marker,
-       .events = k.events,
-       .waiting_children = k.waiting_children},
-      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+      k, {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i])});
     call.put_args(Transition::ItemArgs{.id = ids[i], .priority = priority, .seen = places[i]});
@@ -209,15 +177,7 @@ Result<Statuses> reschedule_batch(QueueCore& queue, const Ids& ids, milliseconds
   using Transition = scripts::JobReschedule;
   const auto& k = queue.keys();
   auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta,
-       .delayed = k.delayed,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .trash = k.trash,
-       .marker = k.marker,
-       .events = k.events},
-      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+      k, {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
   for (const auto& id : ids) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
     call.put_args(Transition::ItemArgs{.id = id, .delay = delay.count()});
@@ -229,26 +189,12 @@ Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
                              const RetryOptions& how) {
   using Transition = scripts::JobRetryFinished;
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta,
-                                          .completed = k.completed,
-                                          .failed = k.failed,
-                                          .wait = k.wait,
-                                          .prioritized = k.prioritized,
-                                          .crashed = k.crashed,
-                                          .trash = k.trash,
-                                          .marker = k.marker,
-                                          .events = k.events,
-                                          .de = k.de,
-                                          .de_due = k.de_due,
-                                          .sizes_completed = k.sizes_completed,
-                                          .sizes_failed = k.sizes_failed,
-                                          .outbox = k.outbox},
-                                         {.revision = scripts::kRevision,
-                                          .now = queue.client()->now_ms(),
-                                          .count = ids.size(),
-                                          .take_completed = from.completed,
-                                          .take_failed = from.failed,
-                                          .reset_attempts = how.reset_attempts});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
+                                             .now = queue.client()->now_ms(),
+                                             .count = ids.size(),
+                                             .take_completed = from.completed,
+                                             .take_failed = from.failed,
+                                             .reset_attempts = how.reset_attempts});
   for (const auto& id : ids) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
     call.put_args(Transition::ItemArgs{.id = id});
@@ -332,8 +278,7 @@ Result<void> update_data(QueueCore& queue, std::string_view id, const std::strin
         "data of " + std::to_string(data.size()) + " bytes; the limit is " + std::to_string(limit),
         {{"value", std::to_string(data.size())}, {"expected", std::to_string(limit)}}};
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta, .active = k.active, .trash = k.trash},
-                                         {.revision = scripts::kRevision, .count = 1});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision, .count = 1});
   call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
   call.put_args(Transition::ItemArgs{.id = id, .data = data});
   const auto statuses = answer_of(ask(queue, std::move(call)), 1, Transition::script.name);

@@ -164,8 +164,8 @@ class Obliteration {
     using Transition = scripts::ScheduleRemove;
     const auto& k = queue_.keys();
     const auto remove = [&](const Ids& ids) -> std::optional<Error> {
-      auto call = ScriptCall::of<Transition>({.meta = k.meta, .schedules = k.schedules},
-                                             {.revision = scripts::kRevision, .count = ids.size()});
+      auto call =
+          ScriptCall::of<Transition>(k, {.revision = scripts::kRevision, .count = ids.size()});
       for (const auto& id : ids) {
         call.put_keys(Transition::ItemKeys{.schedule = named_key(queue_.name(), "schedule", id)});
         call.put_args(Transition::ItemArgs{.id = id});
@@ -202,38 +202,11 @@ class Obliteration {
     const auto notes = deliver_outbox(queue_);
     if (!notes) return notes.error();
     const auto& k = queue_.keys();
-    const auto reply = ask(
-        queue_, ScriptCall::of<scripts::QueueObliterate>({.meta = k.meta,
-                                                          .id = k.id,
-                                                          .repeat = k.repeat,
-                                                          .wait = k.wait,
-                                                          .ghosts = k.ghosts,
-                                                          .prioritized = k.prioritized,
-                                                          .crashed = k.crashed,
-                                                          .active = k.active,
-                                                          .delayed = k.delayed,
-                                                          .completed = k.completed,
-                                                          .failed = k.failed,
-                                                          .waiting_children = k.waiting_children,
-                                                          .marker = k.marker,
-                                                          .events = k.events,
-                                                          .limiter = k.limiter,
-                                                          .producers = k.producers,
-                                                          .outbox = k.outbox,
-                                                          .trash = k.trash,
-                                                          .subkeys = k.subkeys,
-                                                          .schedules = k.schedules,
-                                                          .de = k.de,
-                                                          .de_due = k.de_due,
-                                                          .metrics_completed = k.metrics_completed,
-                                                          .metrics_failed = k.metrics_failed,
-                                                          .de_next = k.de_next,
-                                                          .sizes_completed = k.sizes_completed,
-                                                          .sizes_failed = k.sizes_failed},
-                                                         {.revision = scripts::kRevision,
-                                                          .now = queue_.client()->now_ms(),
-                                                          .all = options_.all,
-                                                          .outbox = *notes}));
+    const auto reply =
+        ask(queue_, ScriptCall::of<scripts::QueueObliterate>(k, {.revision = scripts::kRevision,
+                                                                 .now = queue_.client()->now_ms(),
+                                                                 .all = options_.all,
+                                                                 .outbox = *notes}));
     if (!reply) return reply.error();
     return wire::number_of(*reply);
   }

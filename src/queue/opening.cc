@@ -23,30 +23,7 @@ constexpr std::array<std::string_view, 9> kV1Suffixes{
 void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string& queue,
                    const QueueKeys& k, Function<void(Result<void>)> done) {
   auto call = ScriptCall::of<scripts::QueueOpen>(
-      {.meta = k.meta,
-       .id = k.id,
-       .repeat = k.repeat,
-       .wait = k.wait,
-       .ghosts = k.ghosts,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .active = k.active,
-       .delayed = k.delayed,
-       .completed = k.completed,
-       .failed = k.failed,
-       .waiting_children = k.waiting_children,
-       .marker = k.marker,
-       .events = k.events,
-       .limiter = k.limiter,
-       .producers = k.producers,
-       .outbox = k.outbox,
-       .trash = k.trash,
-       .subkeys = k.subkeys,
-       .schedules = k.schedules,
-       .de = k.de,
-       .de_due = k.de_due,
-       .de_next = k.de_next},
-      {.revision = scripts::kRevision, .now = client->now_ms(), .event_cap = kEventCap});
+      k, {.revision = scripts::kRevision, .now = client->now_ms(), .event_cap = kEventCap});
   client->call(std::move(call), queue, k.meta,
                [client, queue, done = std::move(done)](Result<wire::Reply> reply) mutable {
                  if (!reply) return done(reply.error());

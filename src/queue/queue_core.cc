@@ -77,18 +77,7 @@ void QueueCore::open_until(milliseconds deadline) {
 Result<Counts> QueueCore::counts() {
   if (name_error_) return *name_error_;
   return client_->wait_for<Counts>([this](Function<void(Result<Counts>)> done) {
-    auto call = ScriptCall::of<scripts::QueueCounts>({.meta = keys_.meta,
-                                                      .wait = keys_.wait,
-                                                      .crashed = keys_.crashed,
-                                                      .prioritized = keys_.prioritized,
-                                                      .active = keys_.active,
-                                                      .delayed = keys_.delayed,
-                                                      .completed = keys_.completed,
-                                                      .failed = keys_.failed,
-                                                      .waiting_children = keys_.waiting_children,
-                                                      .trash = keys_.trash,
-                                                      .ghosts = keys_.ghosts},
-                                                     {.revision = scripts::kRevision});
+    auto call = ScriptCall::of<scripts::QueueCounts>(keys_, {.revision = scripts::kRevision});
     client_->call(
         std::move(call), name_, keys_.meta,
         [self = shared_from_this(), done = std::move(done)](Result<wire::Reply> reply) mutable {
@@ -245,24 +234,13 @@ void QueueCore::send(const std::shared_ptr<AddBatcher::Flush>& flush, millisecon
 ScriptCall QueueCore::add_call(const AddBatcher::Flush& flush, std::int64_t now) const {
   job::Shapes shapes;
   for (const auto& add : flush.adds) shapes.put(add.job);
-  auto call = ScriptCall::of<scripts::JobAdd>({.meta = keys_.meta,
-                                               .producers = keys_.producers,
-                                               .wait = keys_.wait,
-                                               .prioritized = keys_.prioritized,
-                                               .crashed = keys_.crashed,
-                                               .delayed = keys_.delayed,
-                                               .marker = keys_.marker,
-                                               .events = keys_.events,
-                                               .trash = keys_.trash,
-                                               .subkeys = keys_.subkeys,
-                                               .ghosts = keys_.ghosts},
-                                              {.revision = scripts::kRevision,
-                                               .now = now,
-                                               .lane = flush.producer,
-                                               .grant = flush.grant,
-                                               .flush = flush.number,
-                                               .count = flush.adds.size(),
-                                               .shapes = shapes.text()});
+  auto call = ScriptCall::of<scripts::JobAdd>(keys_, {.revision = scripts::kRevision,
+                                                      .now = now,
+                                                      .lane = flush.producer,
+                                                      .grant = flush.grant,
+                                                      .flush = flush.number,
+                                                      .count = flush.adds.size(),
+                                                      .shapes = shapes.text()});
   for (std::size_t i = 0; i < flush.adds.size(); ++i) {
     const auto& job = flush.adds[i].job;
     const auto& id = job.id.empty() ? flush.minted[i] : job.id;
@@ -281,29 +259,12 @@ ScriptCall QueueCore::add_call(const AddBatcher::Flush& flush, std::int64_t now)
 ScriptCall QueueCore::add_deduplicated_call(const AddBatcher::Flush& flush,
                                             std::int64_t now) const {
   using Transition = scripts::JobAddDeduplicated;
-  auto call = ScriptCall::of<Transition>({.meta = keys_.meta,
-                                          .producers = keys_.producers,
-                                          .wait = keys_.wait,
-                                          .prioritized = keys_.prioritized,
-                                          .crashed = keys_.crashed,
-                                          .delayed = keys_.delayed,
-                                          .marker = keys_.marker,
-                                          .events = keys_.events,
-                                          .trash = keys_.trash,
-                                          .subkeys = keys_.subkeys,
-                                          .active = keys_.active,
-                                          .completed = keys_.completed,
-                                          .failed = keys_.failed,
-                                          .de = keys_.de,
-                                          .de_due = keys_.de_due,
-                                          .de_next = keys_.de_next,
-                                          .ghosts = keys_.ghosts},
-                                         {.revision = scripts::kRevision,
-                                          .now = now,
-                                          .lane = flush.producer,
-                                          .grant = flush.grant,
-                                          .flush = flush.number,
-                                          .count = flush.adds.size()});
+  auto call = ScriptCall::of<Transition>(keys_, {.revision = scripts::kRevision,
+                                                 .now = now,
+                                                 .lane = flush.producer,
+                                                 .grant = flush.grant,
+                                                 .flush = flush.number,
+                                                 .count = flush.adds.size()});
   for (std::size_t i = 0; i < flush.adds.size(); ++i) {
     const auto& job = flush.adds[i].job;
     const auto& id = job.id.empty() ? flush.minted[i] : job.id;

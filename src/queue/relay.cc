@@ -44,24 +44,11 @@ ScriptCall settle_call(const QueueCore& from, const QueueCore& to,
     append(parents.back().messages, from, message);
   }
   const auto& k = to.keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta,
-                                          .waiting_children = k.waiting_children,
-                                          .wait = k.wait,
-                                          .prioritized = k.prioritized,
-                                          .crashed = k.crashed,
-                                          .delayed = k.delayed,
-                                          .failed = k.failed,
-                                          .trash = k.trash,
-                                          .outbox = k.outbox,
-                                          .marker = k.marker,
-                                          .events = k.events,
-                                          .metrics_failed = k.metrics_failed,
-                                          .sizes_failed = k.sizes_failed},
-                                         {.revision = scripts::kRevision,
-                                          .now = to.client()->now_ms(),
-                                          .count = parents.size(),
-                                          .keep = kFallenParents,
-                                          .age = kFallenParentsAge.count()});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
+                                             .now = to.client()->now_ms(),
+                                             .count = parents.size(),
+                                             .keep = kFallenParents,
+                                             .age = kFallenParentsAge.count()});
   for (const auto& parent : parents) {
     const SubKeys sub(to.name(), parent.id);
     call.put_keys(Transition::ItemKeys{.job = job_key(to.name(), parent.id),
@@ -154,8 +141,7 @@ void Relay::forget(const Batch& batch, const std::vector<bool>& told,
   if (count == 0) return;
   const auto& k = queue_->keys();
   auto call = ScriptCall::of<Transition>(
-      {.meta = k.meta, .outbox = k.outbox, .events = k.events},
-      {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
+      k, {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (!told[i]) continue;
     const auto seen = batch[i].epoch + ":" + static_cast<char>(batch[i].kind) + ":";

@@ -111,20 +111,8 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
     return mark_next(std::move(peek->done));
   }
   const auto& k = queue_->keys();
-  auto call =
-      ScriptCall::of<Transition>({.meta = k.meta,
-                                  .schedules = k.schedules,
-                                  .wait = k.wait,
-                                  .prioritized = k.prioritized,
-                                  .crashed = k.crashed,
-                                  .delayed = k.delayed,
-                                  .completed = k.completed,
-                                  .failed = k.failed,
-                                  .trash = k.trash,
-                                  .marker = k.marker,
-                                  .events = k.events,
-                                  .ghosts = k.ghosts},
-                                 {.revision = scripts::kRevision, .now = now, .count = all.size()});
+  auto call = ScriptCall::of<Transition>(
+      k, {.revision = scripts::kRevision, .now = now, .count = all.size()});
   for (const auto& [of, step, last_job] : all) {
     // Where a step has no such job its scheduler stands in the place.
     const auto key = named_key(queue_->name(), "schedule", of->id);

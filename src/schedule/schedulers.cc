@@ -345,8 +345,8 @@ Result<void> RawSchedulers::remove(std::string_view id) {
   auto& queue = *core_;
   if (auto ok = check_target(queue, id); !ok) return ok.error();
   const auto& k = queue.keys();
-  auto call = ScriptCall::of<scripts::ScheduleRemove>({.meta = k.meta, .schedules = k.schedules},
-                                                      {.revision = scripts::kRevision, .count = 1});
+  auto call =
+      ScriptCall::of<scripts::ScheduleRemove>(k, {.revision = scripts::kRevision, .count = 1});
   call.put_keys(scripts::ScheduleRemove::ItemKeys{.schedule = scheduler_key(queue, id)});
   call.put_args(scripts::ScheduleRemove::ItemArgs{.id = id});
   const auto reply = ask(queue, std::move(call));

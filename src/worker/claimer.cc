@@ -42,20 +42,11 @@ void Claimer::send(const std::shared_ptr<Claim>& claim) {
   claim->permit = client->take_crash_permit();
   queue_->claims_on_their_way().insert(claim->lease.token());
   const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobClaim>({.meta = k.meta,
-                                                 .active = k.active,
-                                                 .wait = k.wait,
-                                                 .prioritized = k.prioritized,
-                                                 .crashed = k.crashed,
-                                                 .marker = k.marker,
-                                                 .delayed = k.delayed,
-                                                 .ghosts = k.ghosts,
-                                                 .limiter = k.limiter},
-                                                {.revision = scripts::kRevision,
-                                                 .score = claim->lease.score(),
-                                                 .count = claim->asked,
-                                                 .take_crashed = claim->permit,
-                                                 .now = now});
+  auto call = ScriptCall::of<scripts::JobClaim>(k, {.revision = scripts::kRevision,
+                                                    .score = claim->lease.score(),
+                                                    .count = claim->asked,
+                                                    .take_crashed = claim->permit,
+                                                    .now = now});
   client->call(std::move(call), queue_->name(), k.meta,
                [self = shared_from_this(), claim](Result<wire::Reply> reply) {
                  self->answered(claim, std::move(reply));

@@ -23,8 +23,7 @@ void Extender::send(Batch batch) {
   const auto& k = queue_->keys();
   const auto deadline = Lease::deadline_for(client->now_ms(), lease_.count());
   auto call = ScriptCall::of<scripts::JobExtend>(
-      {.meta = k.meta, .active = k.active},
-      {.revision = scripts::kRevision, .deadline = deadline, .count = batch.size()});
+      k, {.revision = scripts::kRevision, .deadline = deadline, .count = batch.size()});
   for (const auto& job : batch)
     call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token()});
   client->call(std::move(call), queue_->name(), k.meta,

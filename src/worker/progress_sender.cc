@@ -33,7 +33,7 @@ void ProgressSender::send(const RunningJobs& running) {
   if (reports.empty()) return;
   const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobProgress>(
-      {.meta = k.meta, .active = k.active, .events = k.events},
+      k,
       {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = reports.size()});
   for (const auto& [job, value] : reports) {
     call.put_keys(scripts::JobProgress::ItemKeys{.job = job_key(queue_->name(), job->job.id)});

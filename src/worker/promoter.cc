@@ -39,14 +39,7 @@ void Promoter::peeked(const wire::Reply& earliest, Done done) {
 
   const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobPromote>(
-      {.meta = k.meta,
-       .delayed = k.delayed,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .marker = k.marker,
-       .events = k.events},
-      {.revision = scripts::kRevision, .now = now, .count = due.size()});
+      k, {.revision = scripts::kRevision, .now = now, .count = due.size()});
   for (const auto& [id, at] : due) {
     call.put_keys(scripts::JobPromote::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobPromote::ItemArgs{.id = id, .due = at});

@@ -130,14 +130,7 @@ ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::strin
 ScriptCall Settler::retry_call(const Batch& batch) const {
   const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobRetry>(
-      {.meta = k.meta,
-       .active = k.active,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .delayed = k.delayed,
-       .marker = k.marker,
-       .events = k.events},
+      k,
       {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = batch.size()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
@@ -156,18 +149,10 @@ ScriptCall Settler::retry_call(const Batch& batch) const {
 
 ScriptCall Settler::release_call(const Batch& batch) const {
   const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobRelease>({.meta = k.meta,
-                                                   .active = k.active,
-                                                   .wait = k.wait,
-                                                   .prioritized = k.prioritized,
-                                                   .crashed = k.crashed,
-                                                   .marker = k.marker,
-                                                   .events = k.events,
-                                                   .limiter = k.limiter},
-                                                  {.revision = scripts::kRevision,
-                                                   .now = queue_->client()->now_ms(),
-                                                   .count = batch.size(),
-                                                   .hold = batch.front().hold_ms});
+  auto call = ScriptCall::of<scripts::JobRelease>(k, {.revision = scripts::kRevision,
+                                                      .now = queue_->client()->now_ms(),
+                                                      .count = batch.size(),
+                                                      .hold = batch.front().hold_ms});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobRelease::ItemKeys{.job = job_key(queue_->name(), id)});
@@ -180,24 +165,11 @@ ScriptCall Settler::release_call(const Batch& batch) const {
 ScriptCall Settler::wait_call(const Batch& batch) const {
   using Transition = scripts::FlowWait;
   const auto& k = queue_->keys();
-  auto call = ScriptCall::of<Transition>({.meta = k.meta,
-                                          .active = k.active,
-                                          .waiting_children = k.waiting_children,
-                                          .wait = k.wait,
-                                          .prioritized = k.prioritized,
-                                          .crashed = k.crashed,
-                                          .failed = k.failed,
-                                          .trash = k.trash,
-                                          .outbox = k.outbox,
-                                          .marker = k.marker,
-                                          .events = k.events,
-                                          .metrics_failed = k.metrics_failed,
-                                          .sizes_failed = k.sizes_failed},
-                                         {.revision = scripts::kRevision,
-                                          .now = queue_->client()->now_ms(),
-                                          .count = batch.size(),
-                                          .keep = kFallenParents,
-                                          .age = kFallenParentsAge.count()});
+  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
+                                             .now = queue_->client()->now_ms(),
+                                             .count = batch.size(),
+                                             .keep = kFallenParents,
+                                             .age = kFallenParentsAge.count()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     const SubKeys sub(queue_->name(), id);

@@ -54,26 +54,13 @@ void Sweeper::looked(Result<wire::Reply> reply) {
 void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
   const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobRecover>(
-      {.meta = k.meta,
-       .active = k.active,
-       .wait = k.wait,
-       .prioritized = k.prioritized,
-       .crashed = k.crashed,
-       .failed = k.failed,
-       .trash = k.trash,
-       .subkeys = k.subkeys,
-       .marker = k.marker,
-       .events = k.events,
-       .metrics_failed = k.metrics_failed,
-       .sizes_failed = k.sizes_failed,
-       .outbox = k.outbox},
-      {.revision = scripts::kRevision,
-       .now = queue_->client()->now_ms(),
-       .count = expired.size(),
-       .max_crashes = max_crashes_,
-       .keep_failed = keep_failed_.count,
-       .age_failed = std::chrono::milliseconds(keep_failed_.age).count(),
-       .bytes_failed = keep_failed_.bytes});
+      k, {.revision = scripts::kRevision,
+          .now = queue_->client()->now_ms(),
+          .count = expired.size(),
+          .max_crashes = max_crashes_,
+          .keep_failed = keep_failed_.count,
+          .age_failed = std::chrono::milliseconds(keep_failed_.age).count(),
+          .bytes_failed = keep_failed_.bytes});
   for (const auto& [id, lease] : expired) {
     call.put_keys(scripts::JobRecover::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobRecover::ItemArgs{.id = id, .lease = lease});

@@ -238,20 +238,7 @@ TEST_F(FlowSettle, MessagesThatAreCutShortAreRefused) {
     const SubKeys sub(q.name(), "p");
     using Script = scripts::FlowSettle;
     auto call = ScriptCall::of<Script>(
-        {.meta = q.keys.meta,
-         .waiting_children = q.keys.waiting_children,
-         .wait = q.keys.wait,
-         .prioritized = q.keys.prioritized,
-         .crashed = q.keys.crashed,
-         .delayed = q.keys.delayed,
-         .failed = q.keys.failed,
-         .trash = q.keys.trash,
-         .outbox = q.keys.outbox,
-         .marker = q.keys.marker,
-         .events = q.keys.events,
-         .metrics_failed = q.keys.metrics_failed,
-         .sizes_failed = q.keys.sizes_failed},
-        {.revision = q.revision, .now = q.now, .count = 1, .keep = -1, .age = 0});
+        q.keys, {.revision = q.revision, .now = q.now, .count = 1, .keep = -1, .age = 0});
     call.put_keys(Script::ItemKeys{.job = job,
                                    .dependencies = sub.dependencies,
                                    .processed = sub.processed,

@@ -13,29 +13,12 @@ OwnedSeen ScriptQueue::owned(const std::string& de) {
 Reply ScriptQueue::add_deduplicated(const std::vector<JobToAdd>& jobs, const Flush& flush) {
   using Script = scripts::JobAddDeduplicated;
   if (!flush.number) ++flush_;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .producers = keys.producers,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .trash = keys.trash,
-                                     .subkeys = keys.subkeys,
-                                     .active = keys.active,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
-                                     .de = keys.de,
-                                     .de_due = keys.de_due,
-                                     .de_next = keys.de_next,
-                                     .ghosts = keys.ghosts},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .lane = flush.lane,
-                                     .grant = flush.grant,
-                                     .flush = flush.number.value_or(flush_),
-                                     .count = jobs.size()});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .lane = flush.lane,
+                                           .grant = flush.grant,
+                                           .flush = flush.number.value_or(flush_),
+                                           .count = jobs.size()});
   for (const auto& item : jobs) {
     const auto seen = item.seen         ? *item.seen
                       : item.de.empty() ? std::string()
@@ -62,23 +45,7 @@ Reply ScriptQueue::add_deduplicated(const std::vector<JobToAdd>& jobs, const Flu
 Reply ScriptQueue::end_deduplication(const std::vector<OwnedSeen>& ids, bool force) {
   using Script = scripts::DeduplicationEnd;
   auto out = ScriptCall::of<Script>(
-      {.meta = keys.meta,
-       .wait = keys.wait,
-       .prioritized = keys.prioritized,
-       .crashed = keys.crashed,
-       .delayed = keys.delayed,
-       .completed = keys.completed,
-       .failed = keys.failed,
-       .marker = keys.marker,
-       .events = keys.events,
-       .trash = keys.trash,
-       .subkeys = keys.subkeys,
-       .de = keys.de,
-       .de_due = keys.de_due,
-       .de_next = keys.de_next,
-       .sizes_completed = keys.sizes_completed,
-       .sizes_failed = keys.sizes_failed},
-      {.revision = revision, .now = now, .count = ids.size(), .force = force});
+      keys, {.revision = revision, .now = now, .count = ids.size(), .force = force});
   for (const auto& id : ids) {
     const auto& next = id.kept.empty() ? id.owner : id.kept;
     const bool custom = !id.kept.empty() && !is_minted_id(id.kept);
@@ -92,8 +59,7 @@ Reply ScriptQueue::end_deduplication(const std::vector<OwnedSeen>& ids, bool for
 
 Reply ScriptQueue::hold_deduplication(const std::vector<OwnedSeen>& ids) {
   using Script = scripts::DeduplicationHold;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta, .de = keys.de},
-                                    {.revision = revision, .count = ids.size()});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision, .count = ids.size()});
   for (const auto& id : ids) out.put_args(Script::ItemArgs{.de = id.de, .owner = id.owner});
   return call(out);
 }

@@ -27,19 +27,8 @@ Reply ScriptQueue::add_flow(const std::string& plan, const flow::Plan& entries) 
   std::vector<std::size_t> own;
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (entries[i].queue == name_) own.push_back(i);
-  auto out =
-      ScriptCall::of<Script>({.meta = keys.meta,
-                              .outbox = keys.outbox,
-                              .wait = keys.wait,
-                              .prioritized = keys.prioritized,
-                              .crashed = keys.crashed,
-                              .delayed = keys.delayed,
-                              .waiting_children = keys.waiting_children,
-                              .trash = keys.trash,
-                              .subkeys = keys.subkeys,
-                              .marker = keys.marker,
-                              .events = keys.events},
-                             {.revision = revision, .now = now, .plan = plan, .count = own.size()});
+  auto out = ScriptCall::of<Script>(
+      keys, {.revision = revision, .now = now, .plan = plan, .count = own.size()});
   for (const auto i : own) {
     const auto& entry = entries[i];
     const auto shape = entry.shape();
@@ -53,24 +42,11 @@ Reply ScriptQueue::add_flow(const std::string& plan, const flow::Plan& entries) 
 
 Reply ScriptQueue::wait_for_children(const std::vector<Release>& items) {
   using Script = scripts::FlowWait;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .waiting_children = keys.waiting_children,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .failed = keys.failed,
-                                     .trash = keys.trash,
-                                     .outbox = keys.outbox,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .metrics_failed = keys.metrics_failed,
-                                     .sizes_failed = keys.sizes_failed},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = items.size(),
-                                     .keep = keep_failed.count,
-                                     .age = keep_failed.age_ms});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .count = items.size(),
+                                           .keep = keep_failed.count,
+                                           .age = keep_failed.age_ms});
   for (const auto& item : items) {
     const SubKeys sub(name_, item.run.id);
     out.put_keys(Script::ItemKeys{.job = job(item.run.id),
@@ -97,24 +73,11 @@ Reply ScriptQueue::settle(const std::vector<EndOfChild>& ends) {
     text += ":" + std::to_string(end.value.size()) + ":" + end.ref + end.value;
     ++parents.back().told;
   }
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .waiting_children = keys.waiting_children,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .failed = keys.failed,
-                                     .trash = keys.trash,
-                                     .outbox = keys.outbox,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .metrics_failed = keys.metrics_failed,
-                                     .sizes_failed = keys.sizes_failed},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = parents.size(),
-                                     .keep = keep_failed.count,
-                                     .age = keep_failed.age_ms});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .count = parents.size(),
+                                           .keep = keep_failed.count,
+                                           .age = keep_failed.age_ms});
   for (const auto& parent : parents) {
     const SubKeys sub(name_, parent.id);
     out.put_keys(Script::ItemKeys{.job = job(parent.id),
@@ -131,8 +94,7 @@ Reply ScriptQueue::settle(const std::vector<EndOfChild>& ends) {
 Reply ScriptQueue::delivered(const std::vector<Delivered>& items) {
   using Script = scripts::FlowDelivered;
   auto out =
-      ScriptCall::of<Script>({.meta = keys.meta, .outbox = keys.outbox, .events = keys.events},
-                             {.revision = revision, .now = now, .count = items.size()});
+      ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = items.size()});
   for (const auto& item : items)
     out.put_args(
         Script::ItemArgs{.field = item.field, .seen = item.seen, .orphaned = item.orphaned});

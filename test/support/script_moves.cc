@@ -6,15 +6,8 @@ namespace echomq::test {
 
 Reply ScriptQueue::reschedule(const std::vector<Delay>& items) {
   using Script = scripts::JobReschedule;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .delayed = keys.delayed,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .trash = keys.trash,
-                                     .marker = keys.marker,
-                                     .events = keys.events},
-                                    {.revision = revision, .now = now, .count = items.size()});
+  auto out =
+      ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = items.size()});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.id)});
     out.put_args(Script::ItemArgs{.id = item.id, .delay = item.delay});
@@ -25,20 +18,7 @@ Reply ScriptQueue::reschedule(const std::vector<Delay>& items) {
 Reply ScriptQueue::prioritize(const std::vector<std::string>& ids, unsigned priority,
                               std::int64_t seen) {
   using Script = scripts::JobPrioritize;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
-                                     .trash = keys.trash,
-                                     .ghosts = keys.ghosts,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .waiting_children = keys.waiting_children},
-                                    {.revision = revision, .now = now, .count = ids.size()});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = ids.size()});
   for (const auto& id : ids) {
     out.put_keys(Script::ItemKeys{.job = job(id)});
     out.put_args(Script::ItemArgs{.id = id, .priority = priority, .seen = seen});
@@ -48,31 +28,12 @@ Reply ScriptQueue::prioritize(const std::vector<std::string>& ids, unsigned prio
 
 Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere& where) {
   using Script = scripts::JobRemove;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
-                                     .waiting_children = keys.waiting_children,
-                                     .trash = keys.trash,
-                                     .ghosts = keys.ghosts,
-                                     .subkeys = keys.subkeys,
-                                     .events = keys.events,
-                                     .de = keys.de,
-                                     .de_due = keys.de_due,
-                                     .sizes_completed = keys.sizes_completed,
-                                     .sizes_failed = keys.sizes_failed,
-                                     .marker = keys.marker,
-                                     .outbox = keys.outbox},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = ids.size(),
-                                     .from = where.state,
-                                     .before = where.before,
-                                     .quiet = where.quiet});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .count = ids.size(),
+                                           .from = where.state,
+                                           .before = where.before,
+                                           .quiet = where.quiet});
   for (const auto& id : ids) {
     const SubKeys sub(name_, id);
     out.put_keys(Script::ItemKeys{.job = job(id),
@@ -89,26 +50,12 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere
 
 Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const RetryOfFinished& how) {
   using Script = scripts::JobRetryFinished;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .trash = keys.trash,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .de = keys.de,
-                                     .de_due = keys.de_due,
-                                     .sizes_completed = keys.sizes_completed,
-                                     .sizes_failed = keys.sizes_failed,
-                                     .outbox = keys.outbox},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = ids.size(),
-                                     .take_completed = how.completed,
-                                     .take_failed = how.failed,
-                                     .reset_attempts = how.reset_attempts});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .count = ids.size(),
+                                           .take_completed = how.completed,
+                                           .take_failed = how.failed,
+                                           .reset_attempts = how.reset_attempts});
   for (const auto& id : ids) {
     out.put_keys(Script::ItemKeys{.job = job(id)});
     out.put_args(Script::ItemArgs{.id = id});
@@ -118,8 +65,7 @@ Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const Ret
 
 Reply ScriptQueue::update(const std::string& id, const std::string& data) {
   using Script = scripts::JobUpdate;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta, .active = keys.active, .trash = keys.trash},
-                                    {.revision = revision, .count = 1});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision, .count = 1});
   out.put_keys(Script::ItemKeys{.job = job(id)});
   out.put_args(Script::ItemArgs{.id = id, .data = data});
   return call(out);
@@ -127,9 +73,8 @@ Reply ScriptQueue::update(const std::string& id, const std::string& data) {
 
 Reply ScriptQueue::log(const std::vector<LogLine>& lines, unsigned keep) {
   using Script = scripts::JobLog;
-  auto out = ScriptCall::of<Script>(
-      {.meta = keys.meta, .active = keys.active, .trash = keys.trash, .subkeys = keys.subkeys},
-      {.revision = revision, .count = lines.size(), .keep = keep});
+  auto out =
+      ScriptCall::of<Script>(keys, {.revision = revision, .count = lines.size(), .keep = keep});
   for (const auto& line : lines) {
     out.put_keys(Script::ItemKeys{.job = job(line.id), .logs = job_key(name_, line.id, Sub::logs)});
     out.put_args(Script::ItemArgs{.id = line.id, .token = line.token, .line = line.line});
@@ -166,54 +111,22 @@ Reply ScriptQueue::line(const std::string& list, bool descending, const Seen& fr
 
 Reply ScriptQueue::priorities(unsigned from, unsigned limit) {
   return call(ScriptCall::of<scripts::QueuePriorities>(
-      {.meta = keys.meta, .prioritized = keys.prioritized},
-      {.revision = revision, .from = from, .limit = limit}));
+      keys, {.revision = revision, .from = from, .limit = limit}));
 }
 
 Reply ScriptQueue::pause(bool paused) {
   return call(ScriptCall::of<scripts::QueuePause>(
-      {.meta = keys.meta, .marker = keys.marker, .events = keys.events},
-      {.revision = revision, .now = now, .paused = paused}));
+      keys, {.revision = revision, .now = now, .paused = paused}));
 }
 
 Reply ScriptQueue::obliterate(bool all, std::size_t outbox) {
   return call(ScriptCall::of<scripts::QueueObliterate>(
-      {.meta = keys.meta,
-       .id = keys.id,
-       .repeat = keys.repeat,
-       .wait = keys.wait,
-       .ghosts = keys.ghosts,
-       .prioritized = keys.prioritized,
-       .crashed = keys.crashed,
-       .active = keys.active,
-       .delayed = keys.delayed,
-       .completed = keys.completed,
-       .failed = keys.failed,
-       .waiting_children = keys.waiting_children,
-       .marker = keys.marker,
-       .events = keys.events,
-       .limiter = keys.limiter,
-       .producers = keys.producers,
-       .outbox = keys.outbox,
-       .trash = keys.trash,
-       .subkeys = keys.subkeys,
-       .schedules = keys.schedules,
-       .de = keys.de,
-       .de_due = keys.de_due,
-       .metrics_completed = keys.metrics_completed,
-       .metrics_failed = keys.metrics_failed,
-       .de_next = keys.de_next,
-       .sizes_completed = keys.sizes_completed,
-       .sizes_failed = keys.sizes_failed},
-      {.revision = revision, .now = now, .all = all, .outbox = outbox}));
+      keys, {.revision = revision, .now = now, .all = all, .outbox = outbox}));
 }
 
 Reply ScriptQueue::keep_metrics(std::int64_t minutes) {
   return call(
-      ScriptCall::of<scripts::QueueKeepMetrics>({.meta = keys.meta,
-                                                 .metrics_completed = keys.metrics_completed,
-                                                 .metrics_failed = keys.metrics_failed},
-                                                {.revision = revision, .minutes = minutes}));
+      ScriptCall::of<scripts::QueueKeepMetrics>(keys, {.revision = revision, .minutes = minutes}));
 }
 
 Reply ScriptQueue::metrics(bool completed, std::int64_t from, std::int64_t count) {
@@ -223,26 +136,21 @@ Reply ScriptQueue::metrics(bool completed, std::int64_t from, std::int64_t count
 }
 
 Reply ScriptQueue::limit(const LimitsToSet& limits) {
-  return call(ScriptCall::of<scripts::QueueLimit>(
-      {.meta = keys.meta, .limiter = keys.limiter, .marker = keys.marker},
-      {.revision = revision,
-       .concurrency = limits.concurrency,
-       .max = limits.max,
-       .duration = limits.duration,
-       .burst = limits.burst,
-       .length = limits.length}));
+  return call(ScriptCall::of<scripts::QueueLimit>(keys, {.revision = revision,
+                                                         .concurrency = limits.concurrency,
+                                                         .max = limits.max,
+                                                         .duration = limits.duration,
+                                                         .burst = limits.burst,
+                                                         .length = limits.length}));
 }
 
 Reply ScriptQueue::hold(std::int64_t duration) {
   return call(ScriptCall::of<scripts::QueueHold>(
-      {.meta = keys.meta, .limiter = keys.limiter, .marker = keys.marker},
-      {.revision = revision, .now = now, .duration = duration}));
+      keys, {.revision = revision, .now = now, .duration = duration}));
 }
 
 Reply ScriptQueue::gate() {
-  return call(ScriptCall::of<scripts::QueueGate>(
-      {.meta = keys.meta, .active = keys.active, .limiter = keys.limiter},
-      {.revision = revision, .now = now}));
+  return call(ScriptCall::of<scripts::QueueGate>(keys, {.revision = revision, .now = now}));
 }
 
 }  // namespace echomq::test

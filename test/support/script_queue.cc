@@ -56,46 +56,12 @@ Reply ScriptQueue::call(const ScriptCall& call) {
 }
 
 Reply ScriptQueue::open() {
-  return call(
-      ScriptCall::of<scripts::QueueOpen>({.meta = keys.meta,
-                                          .id = keys.id,
-                                          .repeat = keys.repeat,
-                                          .wait = keys.wait,
-                                          .ghosts = keys.ghosts,
-                                          .prioritized = keys.prioritized,
-                                          .crashed = keys.crashed,
-                                          .active = keys.active,
-                                          .delayed = keys.delayed,
-                                          .completed = keys.completed,
-                                          .failed = keys.failed,
-                                          .waiting_children = keys.waiting_children,
-                                          .marker = keys.marker,
-                                          .events = keys.events,
-                                          .limiter = keys.limiter,
-                                          .producers = keys.producers,
-                                          .outbox = keys.outbox,
-                                          .trash = keys.trash,
-                                          .subkeys = keys.subkeys,
-                                          .schedules = keys.schedules,
-                                          .de = keys.de,
-                                          .de_due = keys.de_due,
-                                          .de_next = keys.de_next},
-                                         {.revision = revision, .now = now, .event_cap = 10'000}));
+  return call(ScriptCall::of<scripts::QueueOpen>(
+      keys, {.revision = revision, .now = now, .event_cap = 10'000}));
 }
 
 Reply ScriptQueue::counts() {
-  return call(ScriptCall::of<scripts::QueueCounts>({.meta = keys.meta,
-                                                    .wait = keys.wait,
-                                                    .crashed = keys.crashed,
-                                                    .prioritized = keys.prioritized,
-                                                    .active = keys.active,
-                                                    .delayed = keys.delayed,
-                                                    .completed = keys.completed,
-                                                    .failed = keys.failed,
-                                                    .waiting_children = keys.waiting_children,
-                                                    .trash = keys.trash,
-                                                    .ghosts = keys.ghosts},
-                                                   {.revision = revision}));
+  return call(ScriptCall::of<scripts::QueueCounts>(keys, {.revision = revision}));
 }
 
 Reply ScriptQueue::read(const std::string& id) {
@@ -121,24 +87,13 @@ Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
                        item.priority, item.lifo});
   job::Shapes shapes;
   for (const auto& item : encoded) shapes.put(item);
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .producers = keys.producers,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .trash = keys.trash,
-                                     .subkeys = keys.subkeys,
-                                     .ghosts = keys.ghosts},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .lane = flush.lane,
-                                     .grant = flush.grant,
-                                     .flush = flush.number.value_or(flush_),
-                                     .count = jobs.size(),
-                                     .shapes = shapes.text()});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .lane = flush.lane,
+                                           .grant = flush.grant,
+                                           .flush = flush.number.value_or(flush_),
+                                           .count = jobs.size(),
+                                           .shapes = shapes.text()});
   for (const auto& item : jobs) {
     out.put_keys(Script::ItemKeys{.job = job(item.id)});
     if (item.custom) out.put_keys(SubKeys(name_, item.id).as<Script::MoreKeys>());
@@ -152,20 +107,12 @@ Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
   if (!options.nonce) ++nonce_;
   claimed.lease = {Lease::deadline_for(now, options.lease_ms), options.node,
                    options.nonce.value_or(nonce_)};
-  claimed.reply = call(ScriptCall::of<scripts::JobClaim>({.meta = keys.meta,
-                                                          .active = keys.active,
-                                                          .wait = keys.wait,
-                                                          .prioritized = keys.prioritized,
-                                                          .crashed = keys.crashed,
-                                                          .marker = keys.marker,
-                                                          .delayed = keys.delayed,
-                                                          .ghosts = keys.ghosts,
-                                                          .limiter = keys.limiter},
-                                                         {.revision = revision,
-                                                          .score = claimed.lease.score(),
-                                                          .count = count,
-                                                          .take_crashed = options.take_crashed,
-                                                          .now = now}));
+  claimed.reply =
+      call(ScriptCall::of<scripts::JobClaim>(keys, {.revision = revision,
+                                                    .score = claimed.lease.score(),
+                                                    .count = count,
+                                                    .take_crashed = options.take_crashed,
+                                                    .now = now}));
   if (claimed.reply.items.size() > 6)
     for (auto& id : wire::ids_of(claimed.reply.items[6]))
       claimed.runs.push_back({std::move(id), claimed.lease.token(), claimed.lease.score()});
@@ -174,7 +121,7 @@ Claimed ScriptQueue::claim(std::size_t count, const ClaimOptions& options) {
 
 Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms) {
   auto out = ScriptCall::of<scripts::JobExtend>(
-      {.meta = keys.meta, .active = keys.active},
+      keys,
       {.revision = revision, .deadline = Lease::deadline_for(now, lease_ms), .count = runs.size()});
   for (const auto& run : runs)
     out.put_args(scripts::JobExtend::ItemArgs{.id = run.id, .token = run.token});
@@ -229,15 +176,8 @@ Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen
 
 Reply ScriptQueue::retry(const std::vector<Retry>& items) {
   using Script = scripts::JobRetry;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .marker = keys.marker,
-                                     .events = keys.events},
-                                    {.revision = revision, .now = now, .count = items.size()});
+  auto out =
+      ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = items.size()});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
     out.put_args(Script::ItemArgs{.id = item.run.id,
@@ -255,15 +195,7 @@ Reply ScriptQueue::retry(const std::vector<Retry>& items) {
 Reply ScriptQueue::release(const std::vector<Release>& items, std::int64_t hold) {
   using Script = scripts::JobRelease;
   auto out = ScriptCall::of<Script>(
-      {.meta = keys.meta,
-       .active = keys.active,
-       .wait = keys.wait,
-       .prioritized = keys.prioritized,
-       .crashed = keys.crashed,
-       .marker = keys.marker,
-       .events = keys.events,
-       .limiter = keys.limiter},
-      {.revision = revision, .now = now, .count = items.size(), .hold = hold});
+      keys, {.revision = revision, .now = now, .count = items.size(), .hold = hold});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
     out.put_args(Script::ItemArgs{.id = item.run.id, .token = item.run.token, .ats = item.ats});
@@ -274,8 +206,7 @@ Reply ScriptQueue::release(const std::vector<Release>& items, std::int64_t hold)
 Reply ScriptQueue::progress(const std::vector<Progress>& items) {
   using Script = scripts::JobProgress;
   auto out =
-      ScriptCall::of<Script>({.meta = keys.meta, .active = keys.active, .events = keys.events},
-                             {.revision = revision, .now = now, .count = items.size()});
+      ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = items.size()});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
     out.put_args(Script::ItemArgs{.id = item.run.id, .token = item.run.token, .value = item.value});
@@ -285,14 +216,8 @@ Reply ScriptQueue::progress(const std::vector<Progress>& items) {
 
 Reply ScriptQueue::promote(const std::vector<Seen>& items) {
   using Script = scripts::JobPromote;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .delayed = keys.delayed,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .marker = keys.marker,
-                                     .events = keys.events},
-                                    {.revision = revision, .now = now, .count = items.size()});
+  auto out =
+      ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = items.size()});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.id)});
     out.put_args(Script::ItemArgs{.id = item.id, .due = item.score});
@@ -302,26 +227,13 @@ Reply ScriptQueue::promote(const std::vector<Seen>& items) {
 
 Reply ScriptQueue::recover(const std::vector<Seen>& items, unsigned max_crashes) {
   using Script = scripts::JobRecover;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .active = keys.active,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .failed = keys.failed,
-                                     .trash = keys.trash,
-                                     .subkeys = keys.subkeys,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .metrics_failed = keys.metrics_failed,
-                                     .sizes_failed = keys.sizes_failed,
-                                     .outbox = keys.outbox},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = items.size(),
-                                     .max_crashes = max_crashes,
-                                     .keep_failed = keep_failed.count,
-                                     .age_failed = keep_failed.age_ms,
-                                     .bytes_failed = keep_failed.bytes});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .count = items.size(),
+                                           .max_crashes = max_crashes,
+                                           .keep_failed = keep_failed.count,
+                                           .age_failed = keep_failed.age_ms,
+                                           .bytes_failed = keep_failed.bytes});
   for (const auto& item : items) {
     out.put_keys(Script::ItemKeys{.job = job(item.id)});
     out.put_args(Script::ItemArgs{.id = item.id, .lease = item.score});
@@ -335,21 +247,14 @@ Reply ScriptQueue::evict(const std::vector<std::string>& ids,
   std::string letters;
   if (!with_subkeys.empty())
     for (const auto& id : ids) letters += with_subkeys.contains(id) ? '1' : '0';
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .trash = keys.trash,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
-                                     .subkeys = keys.subkeys,
-                                     .sizes_completed = keys.sizes_completed,
-                                     .sizes_failed = keys.sizes_failed},
-                                    {.revision = revision,
-                                     .now = now,
-                                     .count = ids.size(),
-                                     .keep_completed = keep_completed.count,
-                                     .age_completed = keep_completed.age_ms,
-                                     .keep_failed = keep_failed.count,
-                                     .age_failed = keep_failed.age_ms,
-                                     .more = letters});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision,
+                                           .now = now,
+                                           .count = ids.size(),
+                                           .keep_completed = keep_completed.count,
+                                           .age_completed = keep_completed.age_ms,
+                                           .keep_failed = keep_failed.count,
+                                           .age_failed = keep_failed.age_ms,
+                                           .more = letters});
   for (const auto& id : ids) {
     const bool more = with_subkeys.contains(id);
     out.put_keys(Script::ItemKeys{.job = job(id)});
@@ -361,13 +266,12 @@ Reply ScriptQueue::evict(const std::vector<std::string>& ids,
 
 Reply ScriptQueue::emit(const std::string& event, const std::string& payload) {
   return call(ScriptCall::of<scripts::QueueEmit>(
-      {.meta = keys.meta, .events = keys.events},
-      {.revision = revision, .now = now, .name = event, .payload = payload}));
+      keys, {.revision = revision, .now = now, .name = event, .payload = payload}));
 }
 
 Reply ScriptQueue::trim(std::uint64_t keep, const Trim& how) {
   return call(ScriptCall::of<scripts::QueueTrim>(
-      {.meta = keys.meta, .events = keys.events},
+      keys,
       {.revision = revision, .keep = keep, .most = how.most, .cap = how.cap, .trim = how.trim}));
 }
 

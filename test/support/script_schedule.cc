@@ -21,19 +21,8 @@ Reply ScriptQueue::put_scheduler(const SchedulerToPut& scheduler_to_put) {
 
 Reply ScriptQueue::fire(const std::vector<FireStep>& steps) {
   using Script = scripts::ScheduleFire;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta,
-                                     .schedules = keys.schedules,
-                                     .wait = keys.wait,
-                                     .prioritized = keys.prioritized,
-                                     .crashed = keys.crashed,
-                                     .delayed = keys.delayed,
-                                     .completed = keys.completed,
-                                     .failed = keys.failed,
-                                     .trash = keys.trash,
-                                     .marker = keys.marker,
-                                     .events = keys.events,
-                                     .ghosts = keys.ghosts},
-                                    {.revision = revision, .now = now, .count = steps.size()});
+  auto out =
+      ScriptCall::of<Script>(keys, {.revision = revision, .now = now, .count = steps.size()});
   for (const auto& step : steps) {
     const auto hash = scheduler(step.id);
     const auto seen = step.seen ? *step.seen : redis_({"ZSCORE", keys.schedules, step.id}).text;
@@ -71,8 +60,7 @@ Reply ScriptQueue::pause_scheduler(const std::string& id, bool paused, const std
 
 Reply ScriptQueue::remove_schedulers(const std::vector<std::string>& ids) {
   using Script = scripts::ScheduleRemove;
-  auto out = ScriptCall::of<Script>({.meta = keys.meta, .schedules = keys.schedules},
-                                    {.revision = revision, .count = ids.size()});
+  auto out = ScriptCall::of<Script>(keys, {.revision = revision, .count = ids.size()});
   for (const auto& id : ids) {
     out.put_keys(Script::ItemKeys{.schedule = scheduler(id)});
     out.put_args(Script::ItemArgs{.id = id});

@@ -14,13 +14,29 @@ constexpr std::string_view kNotice =
     "// SPDX-License-Identifier: MIT\n"
     "// Generated from lua/ by the contract program; edit the scripts instead.\n";
 
+// Up to its end.
 void write_members(std::ostream& out, const char* name, const char* type, const Words& members) {
-  if (members.empty()) return;
   out << "  struct " << name << " {\n";
   for (const std::string& member : members) out << "    " << type << " " << member << ";\n";
   out << "    template <class F>\n    void each(F&& f) const {\n";
   for (const std::string& member : members) out << "      f(" << member << ");\n";
-  out << "    }\n  };\n";
+  out << "    }\n";
+}
+
+void write_struct(std::ostream& out, const char* name, const char* type, const Words& members) {
+  if (members.empty()) return;
+  write_members(out, name, type, members);
+  out << "  };\n";
+}
+
+// The fixed keys can also be picked by their names, out of all keys of a queue.
+void write_fixed_keys(std::ostream& out, const Words& members) {
+  if (members.empty()) return;
+  write_members(out, "Keys", "std::string_view", members);
+  out << "    template <class All>\n    static Keys of(const All& all) {\n      return {";
+  for (const std::string& member : members)
+    out << (member == members.front() ? "." : ", .") << member << " = all." << member;
+  out << "};\n    }\n  };\n";
 }
 
 std::string cpp_literal(std::string_view text) {
@@ -85,11 +101,11 @@ std::string generated_header(const Bundle& bundle, int revision) {
   for (const Script& script : bundle.scripts) {
     out << "\n// " << script.name << "\nstruct " << struct_name(script.name) << " {\n"
         << "  static const Script script;\n";
-    write_members(out, "Keys", "std::string_view", script.header.keys);
-    write_members(out, "ItemKeys", "std::string_view", script.header.item_keys);
-    write_members(out, "MoreKeys", "std::string_view", script.header.more_keys);
-    write_members(out, "Args", "Arg", script.header.args);
-    write_members(out, "ItemArgs", "Arg", script.header.item_args);
+    write_fixed_keys(out, script.header.keys);
+    write_struct(out, "ItemKeys", "std::string_view", script.header.item_keys);
+    write_struct(out, "MoreKeys", "std::string_view", script.header.more_keys);
+    write_struct(out, "Args", "Arg", script.header.args);
+    write_struct(out, "ItemArgs", "Arg", script.header.item_args);
     out << "};\n";
   }
   out << "\n}  // namespace echomq::inline v2::scripts\n";
