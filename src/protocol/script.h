@@ -65,7 +65,8 @@ class ScriptCall {
 
   // `all` has a member of the name of each fixed key of the script, as the keys of a queue have.
   template <class Of, class All>
-  static ScriptCall of(const All& all, const typename Of::Args& args) {
+  requires(!std::is_same_v<All, typename Of::Keys>) static ScriptCall
+      of(const All& all, const typename Of::Args& args) {
     return of<Of>(Of::Keys::of(all), args);
   }
 
