@@ -55,7 +55,7 @@ int main(int argc, char** argv) try {
                         }};
   while (schedulers.get("quick").value().next_ms != 0 || reports.counts().value().completed < 4)
     if (stop.wait(1, 10ms)) break;
-  worker.stop(10s);
+  worker.stop(10s).value();
 
   const auto again = schedulers.upsert("nightly", nightly, {.data = "sales", .options = often});
   std::printf("nightly is %s\n", again.value().changed ? "another one" : "as it was");
