@@ -28,7 +28,8 @@ int main(int argc, char** argv) try {
                          .missed = echomq::Missed::run_once(),
                          .overlap = echomq::Overlap::skip};
   constexpr std::int64_t kMarch28 = 1'774'656'000'000;  // 2026-03-28 00:00 UTC
-  for (const auto tick : echomq::next_times(nightly, kMarch28, 3).value()) {
+  const auto nights = echomq::next_times(nightly, kMarch28, 3).value();
+  for (const auto tick : nights) {
     const auto offset = echomq::utc_offset("Europe/Berlin", tick).value();
     const auto minutes = (tick / 1'000 + offset.count()) / 60 % 1'440;
     std::printf("at %02lld:%02lld in Berlin\n", static_cast<long long>(minutes / 60),
