@@ -28,7 +28,8 @@ int main(int argc, char** argv) try {
                          .missed = echomq::Missed::run_once(),
                          .overlap = echomq::Overlap::skip};
   constexpr std::int64_t kMarch28 = 1'774'656'000'000;  // 2026-03-28 00:00 UTC
-  for (const auto tick : echomq::next_times(nightly, kMarch28, 3).value()) {
+  const auto nights = echomq::next_times(nightly, kMarch28, 3).value();
+  for (const auto tick : nights) {
     const auto offset = echomq::utc_offset("Europe/Berlin", tick).value();
     const auto minutes = (tick / 1'000 + offset.count()) / 60 % 1'440;
     std::printf("at %02lld:%02lld in Berlin\n", static_cast<long long>(minutes / 60),
@@ -55,7 +56,7 @@ int main(int argc, char** argv) try {
                         }};
   while (schedulers.get("quick").value().next_ms != 0 || reports.counts().value().completed < 4)
     if (stop.wait(1, 10ms)) break;
-  worker.stop(10s);
+  worker.stop(10s).value();
 
   const auto again = schedulers.upsert("nightly", nightly, {.data = "sales", .options = often});
   std::printf("nightly is %s\n", again.value().changed ? "another one" : "as it was");

@@ -55,19 +55,17 @@ struct Script {
 // end.
 class ScriptCall {
  public:
-  template <class Of>
-  static ScriptCall of(const typename Of::Keys& keys, const typename Of::Args& args) {
+  // The fixed keys by their names, `{.meta = ...}`; or all keys of a queue, or anything else that has
+  // a member of the name of each.
+  template <class Of, class Keys = typename Of::Keys>
+  static ScriptCall of(const Keys& keys, const typename Of::Args& args) {
     ScriptCall call(Of::script);
-    call.put_keys(keys);
+    if constexpr (std::is_same_v<Keys, typename Of::Keys>)
+      call.put_keys(keys);
+    else
+      call.put_keys(Of::Keys::of(keys));
     call.put_args(args);
     return call;
-  }
-
-  // `all` has a member of the name of each fixed key of the script, as the keys of a queue have.
-  template <class Of, class All>
-  requires(!std::is_same_v<All, typename Of::Keys>) static ScriptCall
-      of(const All& all, const typename Of::Args& args) {
-    return of<Of>(Of::Keys::of(all), args);
   }
 
   template <class Keys>

@@ -11,6 +11,17 @@
 #include "base/text.h"
 
 namespace echomq::inline v2::schedule {
+
+enum class FieldKind { second, minute, hour, day, month, weekday };
+
+struct FieldForm {
+  FieldKind kind;
+  std::string_view name;
+  unsigned least;
+  unsigned most;  // of a weekday written as a number 7, which is Sunday too
+  std::span<const std::string_view> names{};
+};
+
 namespace {
 
 constexpr Wall kDaySeconds = 86'400;
@@ -28,16 +39,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kMacros{
      {"@daily", "0 0 * * *"},
      {"@midnight", "0 0 * * *"},
      {"@hourly", "0 * * * *"}}};
-
-enum class FieldKind { second, minute, hour, day, month, weekday };
-
-struct FieldForm {
-  FieldKind kind;
-  std::string_view name;
-  unsigned least;
-  unsigned most;  // of a weekday written as a number 7, which is Sunday too
-  std::span<const std::string_view> names{};
-};
 
 constexpr std::array<FieldForm, 6> kForms{{{FieldKind::second, "second", 0, 59},
                                            {FieldKind::minute, "minute", 0, 59},

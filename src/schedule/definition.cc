@@ -111,6 +111,7 @@ std::vector<TickStep> steps(const Schedule& schedule, const Timetable& timetable
   const auto left = schedule.limit == 0     ? kMaxMissedRuns
                     : made < schedule.limit ? schedule.limit - made
                                             : 0;
+  if (left == 0) return {{next_ms, 0, 0, 0}};
   // Where the last job is looked at, only one can be made before that of the next is known.
   const bool one_at_a_time =
       schedule.missed.kind != Missed::Kind::run_all || schedule.overlap == Overlap::skip;
@@ -157,7 +158,7 @@ std::optional<ScheduledTick> scheduled_tick(std::string_view job_id) {
   ScheduledTick tick{std::string(job_id.substr(0, dot)), 0};
   const auto* const end = digits.data() + digits.size();
   const auto [at, problem] = std::from_chars(digits.data(), end, tick.tick_ms);
-  if (problem != std::errc() || at != end ||
+  if (problem != std::errc() || at != end || tick.tick_ms < 0 ||
       schedule::tick_id(tick.scheduler, tick.tick_ms) != job_id)
     return std::nullopt;
   return tick;

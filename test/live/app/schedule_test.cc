@@ -32,14 +32,14 @@ TEST_F(ScheduleVerb, NextNeedsNoServer) {
                 nowhere)
                 .out,
             "2026-05-04T09:18:00.000Z\n");
-  const auto json =
+  const auto shown =
       emq({"schedule", "next", "0 9 * * 1-5", "--count", "2", "--from", "1767225600000", "--json"},
           nowhere)
           .json();
-  EXPECT_EQ(json.at("pattern"), "0 9 * * 1-5");
-  EXPECT_EQ(json.at("next").size(), 2U);
-  EXPECT_EQ(json.at("next").at(0).at("utc"), "2026-01-01T09:00:00.000Z");
-  EXPECT_EQ(json.at("next").at(0).at("ms"), 1'767'258'000'000);
+  EXPECT_EQ(shown.at("pattern"), "0 9 * * 1-5");
+  EXPECT_EQ(shown.at("next").size(), 2U);
+  EXPECT_EQ(shown.at("next").at(0).at("utc"), "2026-01-01T09:00:00.000Z");
+  EXPECT_EQ(shown.at("next").at(0).at("ms"), 1'767'258'000'000);
   EXPECT_EQ(emq({"schedule", "next", "@daily"}, nowhere).code, 0);
 }
 

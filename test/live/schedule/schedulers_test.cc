@@ -194,8 +194,8 @@ TEST_F(SchedulerCalls, AScheduleThatNobodyReadsIsToldNotGuessed) {
 // --- what is refused, and nothing is sent
 
 TEST_F(SchedulerCalls, B6_IdsBeyondPlainNamesAreRefusedByName) {
-  for (const std::string id :
-       {"", "a:b:c:d:e:f", "{a}", "a b", "\xC3\xA4", std::string(201, 'x')}) {
+  for (const auto& id : std::vector<std::string>{"", "a:b:c:d:e:f", "{a}", "a b", "\xC3\xA4",
+                                                 std::string(201, 'x')}) {
     for (const auto& error : {error_of(schedulers.upsert(id, hourly())),
                               error_of(schedulers.get(id)), error_of(schedulers.pause(id)),
                               error_of(schedulers.resume(id)), error_of(schedulers.remove(id))}) {

@@ -205,6 +205,8 @@ class LimitsModel {
           q_.redis()({"HDEL", q_.keys.limiter, "armed"});
           q_.redis()({"ZADD", marker, "0", "0"});
           break;
+        case ActionKind::fire:  // there are no schedulers
+        case ActionKind::put_tick:
         case ActionKind::drained:
         case ActionKind::none: break;
       }

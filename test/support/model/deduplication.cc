@@ -84,7 +84,9 @@ std::string QueueModel::add_deduplicated(const std::vector<JobToAdd>& items, con
       continue;
     }
     const bool takes_its_id = replaces && job.custom && owner->owner == job.id;
-    if (!takes_its_id && is_taken(job)) {
+    // A minted id that was taken when the call began is a collision, whatever became of its job.
+    const bool was_taken = !job.custom && std::ranges::find(replaced, job.id) != replaced.end();
+    if (!takes_its_id && (was_taken || is_taken(job))) {
       status = job.custom ? "dup" : "state";
       continue;
     }

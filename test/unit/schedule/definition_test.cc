@@ -54,10 +54,11 @@ TEST(Definition, WhatTicksLeftBehind) {
 }
 
 TEST(SchedulerId, B6_AnythingButAPlainNameIsRefusedAndNamed) {
-  for (const std::string id : {"a", "nightly", "a.b_c-D9", "1", std::string(200, 'x')})
+  for (const auto& id :
+       std::vector<std::string>{"a", "nightly", "a.b_c-D9", "1", std::string(200, 'x')})
     EXPECT_TRUE(check_scheduler_id(id)) << id;
-  for (const std::string id : {"", "a:b:c:d:e:f", "{a}", "a b", "\xC3\xA4", "a/b",
-                               std::string("a\0b", 3), std::string(201, 'x')}) {
+  for (const auto& id : std::vector<std::string>{"", "a:b:c:d:e:f", "{a}", "a b", "\xC3\xA4", "a/b",
+                                                 std::string("a\0b", 3), std::string(201, 'x')}) {
     const auto checked = check_scheduler_id(id);
     ASSERT_FALSE(checked) << id;
     EXPECT_EQ(checked.error().code, ErrorCode::invalid_name);
