@@ -188,6 +188,7 @@ TEST_F(FlowSettle, WithoutAParentThereIsNobodyToTell) {
   parent({"a"});
   q.remove({"p"});
   EXPECT_EQ(statuses(q.settle({completed("a")})), "gone");
+  redis({"HDEL", q.keys.outbox, "from:" + q.name() + ":7"});
   parent({"b"});
   redis({"SADD", q.keys.trash, "p"});
   EXPECT_EQ(statuses(q.settle({completed("b")})), "gone") << "what is in trash is no job";

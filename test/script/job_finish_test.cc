@@ -163,7 +163,8 @@ TEST_F(JobFinish, EndsThatTellOfFewerJobsAreRefused) {
                                                       .events = q.keys.events,
                                                       .metrics = q.keys.metrics_completed,
                                                       .marker = q.keys.marker,
-                                                      .sizes = q.keys.sizes_completed},
+                                                      .sizes = q.keys.sizes_completed,
+                                                      .outbox = q.keys.outbox},
                                                      {.revision = scripts::kRevision,
                                                       .now = q.now,
                                                       .count = runs.size(),
@@ -175,7 +176,8 @@ TEST_F(JobFinish, EndsThatTellOfFewerJobsAreRefused) {
                                                       .bytes = 0,
                                                       .ends = ends,
                                                       .oldest = "",
-                                                      .peek = 0});
+                                                      .peek = 0,
+                                                      .parents = false});
       for (const auto& run : runs) {
         call.put_keys(scripts::JobFinish::ItemKeys{.job = q.job(run.id)});
         call.put_args(scripts::JobFinish::ItemArgs{.id = run.id});

@@ -12,8 +12,8 @@
 namespace echomq::test {
 
 struct PlanJob {
-  std::string queue;
-  std::string id;
+  std::string queue{};
+  std::string id{};
   std::int64_t parent = -1;  // its index in the tree
   ChildFailure policy = ChildFailure::fail_parent;
   std::int64_t delay = 0;

@@ -31,15 +31,19 @@ void set_limits(Scene& scene, const std::string& limits) {
   put_fields(scene, scene.q.keys.meta, {"limits", limits});
 }
 
-flow::Plan tree_of_scene(const ScriptQueue& q) {
-  const auto& own = q.name();
-  return plan_of(
-      own + ":scene",
+// Of this queue, under a name that is the same for each: two scenes are to be alike.
+flow::Plan tree_of_scene(const ScriptQueue& q, const std::string& plan) {
+  const std::string own = "scene";
+  auto tree = plan_of(
+      plan,
       {{.queue = own, .id = "fp"},
        {.queue = own, .id = "fc", .parent = 0, .delay = kLong},
        {.queue = own, .id = "fa", .parent = 0, .delay = kLong},
        {.queue = own, .id = "fg", .parent = 0, .policy = ChildFailure::ignore, .delay = kLong},
-       {.queue = "scene-other", .id = "fx", .parent = 0}});
+       {.queue = "other", .id = "fx", .parent = 0}});
+  for (auto& entry : tree)
+    if (entry.queue == own) entry.queue = q.name();
+  return tree;
 }
 
 void require(const Reply& reply, const std::string& expected) {
@@ -108,8 +112,7 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   q.redis()({"RPUSH", q.job("own_s") + ":logs", "a line"});
   // A parent that waits, with children of this queue: one that is delayed, one that runs, one that
   // failed and was tolerated, and one of another queue.
-  const auto tree = tree_of_scene(q);
-  require(q.add_flow(q.name() + ":scene", tree), "ok ok ok ok ok");
+  require(q.add_flow("scene:7", tree_of_scene(q, "scene:7")), "ok ok ok ok ok");
   for (const auto* const id : {"fg", "fa"}) {
     q.redis()({"ZREM", q.keys.delayed, id});
     q.redis()({"LPUSH", q.keys.wait, id});
@@ -240,7 +243,11 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/finish",
        [](Scene& s) { return s.q.finish({{.run = s.run("fa")}}, {.parents = true}); }},
-      {"flow/plan", [](Scene& s) { return s.q.plan("7", tree_of_scene(s.q)); }},
+      {"flow/plan",
+       [](Scene& s) {
+         return s.q.plan("7", plan_of("scene:7", {{.queue = "scene", .id = "fp"},
+                                                  {.queue = "scene", .id = "fc", .parent = 0}}));
+       }},
       {"flow/close",
        [](Scene& s) {
          put_fields(s, s.q.keys.outbox, {"flow:7", "s:1:5"});
@@ -248,15 +255,13 @@ const std::vector<Exercise>& exercises() {
        }},
       {"flow/add",
        [](Scene& s) {
-         auto tree = tree_of_scene(s.q);
+         auto tree = tree_of_scene(s.q, "scene:8");
          for (auto& entry : tree) entry.id = "n" + entry.id;
          tree[0].priority = 3;
          tree[2].id = "t3";  // in trash, with a sub-key
          tree[3].id = "a1";  // taken
-         for (auto& entry : tree)
-           if (!entry.owner.empty()) entry.owner = s.q.name() + ":new";
          tree[4].delay_ms = 0;
-         return s.q.add_flow(s.q.name() + ":new", tree);
+         return s.q.add_flow("scene:8", tree);
        }},
       {"flow/add",
        [](Scene& s) {
@@ -267,8 +272,8 @@ const std::vector<Exercise>& exercises() {
          edges.epoch = "5";
          edges.owner = "-";
          edges.count = 1;
-         edges.refs = s.q.name() + ":fg";
-         return s.q.add_flow(s.q.name() + ":more", {edges});
+         edges.refs = "scene:fg";
+         return s.q.add_flow("scene:9", {edges});
        }},
       {"flow/wait",
        [](Scene& s) {
@@ -284,25 +289,22 @@ const std::vector<Exercise>& exercises() {
        }},
       {"flow/settle",
        [](Scene& s) {
-         const auto own = s.q.name() + ":";
-         return s.q.settle({{.parent = "fp", .ref = own + "fc"},
-                            {.parent = "fp", .ref = own + "fa", .kind = 'f', .policy = 'i'},
-                            {.parent = "fp", .ref = own + "fg", .kind = 'f', .policy = 'i'},
-                            {.parent = "fp", .ref = "scene-other:fx"},
-                            {.parent = "never", .ref = own + "fc"}});
+         return s.q.settle({{.parent = "fp", .ref = "scene:fc"},
+                            {.parent = "fp", .ref = "scene:fa", .kind = 'f', .policy = 'i'},
+                            {.parent = "fp", .ref = "scene:fg", .kind = 'f', .policy = 'i'},
+                            {.parent = "fp", .ref = "other:fx"},
+                            {.parent = "never", .ref = "scene:fc"}});
        }},
       {"flow/settle",
        [](Scene& s) {
-         const auto own = s.q.name() + ":";
-         return s.q.settle({{.parent = "fp", .ref = own + "fc", .kind = 'f', .value = "no"},
-                            {.parent = "fp", .ref = own + "fa", .kind = 'f', .policy = 'c'}});
+         return s.q.settle({{.parent = "fp", .ref = "scene:fc", .kind = 'f', .value = "no"},
+                            {.parent = "fp", .ref = "scene:fa", .kind = 'f', .policy = 'c'}});
        }},
       {"flow/settle",
        [](Scene& s) {
-         const auto own = s.q.name() + ":";
-         s.q.settle({{.parent = "fp", .ref = own + "fc", .kind = 'f', .value = "no"}});
+         s.q.settle({{.parent = "fp", .ref = "scene:fc", .kind = 'f', .value = "no"}});
          return s.q.settle(
-             {{.parent = "fp", .ref = own + "fc", .epoch = 2, .kind = 'r', .value = {}}});
+             {{.parent = "fp", .ref = "scene:fc", .epoch = 2, .kind = 'r', .value = {}}});
        }},
       {"flow/delivered",
        [](Scene& s) {

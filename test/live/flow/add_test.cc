@@ -198,12 +198,12 @@ TEST_F(AddedFlows, HooksAreToldOfEachJob) {
   std::vector<std::string> before;
   std::vector<std::string> after;
   auto how = options();
-  how.before_add = [&](std::string_view queue, std::string& data, JobOptions&) {
-    before.emplace_back(queue);
+  how.before_add = [&](std::string_view of, std::string& data, JobOptions&) {
+    before.emplace_back(of);
     data += "!";
   };
-  how.after_add = [&](std::string_view queue, const Result<AddedJob>& added) {
-    after.push_back(std::string(queue) + (added ? " ok" : " refused"));
+  how.after_add = [&](std::string_view of, const Result<AddedJob>& added) {
+    after.push_back(std::string(of) + (added ? " ok" : " refused"));
   };
   auto hooked = connect(server.url(), how).value();
   const auto tree =
@@ -339,8 +339,8 @@ TEST_F(ChildrenOfARun, ALargeResultIsReadFromTheChild) {
 
 TEST_F(ChildrenOfARun, AConsumerMayWaitForThemToo) {
   const auto parent = queue_of("a").add("parent").value();
-  auto queue = queue_of("a");
-  Consumer<> consumer{queue};
+  auto own = queue_of("a");
+  Consumer<> consumer{own};
   auto held = consumer.fetch(5s).value();
   ASSERT_TRUE(held);
   held->job().add_children(leaves("b", 1)).value();
