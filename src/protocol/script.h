@@ -55,8 +55,8 @@ struct Script {
 // end.
 class ScriptCall {
  public:
-  // The fixed keys by their names, `{.meta = ...}`; or all keys of a queue, or anything else that has
-  // a member of the name of each.
+  // The fixed keys by their names, `{.meta = ...}`; or all keys of a queue, or anything else that
+  // has a member of the name of each.
   template <class Of, class Keys = typename Of::Keys>
   static ScriptCall of(const Keys& keys, const typename Of::Args& args) {
     ScriptCall call(Of::script);
