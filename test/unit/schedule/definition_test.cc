@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "echomq/keyspace.h"
 namespace echomq::schedule {
 namespace {
 
