@@ -20,6 +20,45 @@
 
 namespace echomq::inline v2 {
 
+// A time that a worker keeps for all, in milliseconds since 1970, and whether what is to be done
+// then is on its way. A mark with the next time may be popped before the answer that set it is
+// there, so what is kept meanwhile counts afterwards.
+class KeptTime {
+ public:
+  // The earlier one counts.
+  void keep(std::int64_t ms) {
+    auto& at = acting_ ? later_ms_ : ms_;
+    at = at == 0 ? ms : std::min(at, ms);
+  }
+  // It has come: it is acted on from now until done() or failed().
+  bool comes(std::int64_t now_ms) {
+    if (acting_ || ms_ == 0 || now_ms < ms_) return false;
+    acting_ = true;
+    return true;
+  }
+  void done(bool more_due) { settle(more_due ? ms_ : 0); }
+  void failed(std::int64_t again_ms) { settle(again_ms); }
+  // When it comes; 0: it is not kept, or acted on.
+  [[nodiscard]] std::int64_t alarm_ms() const { return acting_ ? 0 : ms_; }
+  // Gives it up; 0: there is none.
+  std::int64_t give_up() {
+    if (later_ms_ != 0 && (ms_ == 0 || later_ms_ < ms_)) ms_ = later_ms_;
+    later_ms_ = 0;
+    return std::exchange(ms_, 0);
+  }
+
+ private:
+  void settle(std::int64_t ms) {
+    acting_ = false;
+    ms_ = ms;
+    if (const auto later = std::exchange(later_ms_, 0); later != 0) keep(later);
+  }
+
+  std::int64_t ms_ = 0;
+  std::int64_t later_ms_ = 0;  // that came while it was acted on
+  bool acting_ = false;
+};
+
 class Lifecycle {
  public:
   struct Action {
@@ -48,14 +87,8 @@ class Lifecycle {
     if (paused_) return hand_over();
     if (drained_) return {Action::Kind::drained, 0, 0};
     open_gate(now_ms);
-    if (timer_ms_ != 0 && now_ms >= timer_ms_ && !promoting_) {
-      promoting_ = true;
-      return {Action::Kind::promote, 0, 0};
-    }
-    if (tick_ms_ != 0 && now_ms >= tick_ms_ && !firing_) {
-      firing_ = true;
-      return {Action::Kind::fire, 0, 0};
-    }
+    if (timer_.comes(now_ms)) return {Action::Kind::promote, 0, 0};
+    if (tick_.comes(now_ms)) return {Action::Kind::fire, 0, 0};
     if (wake_owed_ && free() == 0) {
       wake_owed_ = false;
       return {Action::Kind::put_wake, 0, 0};
@@ -90,7 +123,7 @@ class Lifecycle {
     claiming_ = false;
     taken_ += taken;
     hot_ = std::exchange(again_, false) || (open && (asked == taken || ready > 0));
-    if (due_ms != 0 && due_ms <= now_ms) keep_time(due_ms);
+    if (due_ms != 0 && due_ms <= now_ms) timer_.keep(due_ms);
     // The claim came a moment too early by its own clock, and the time is marked once only.
     if (std::exchange(opened_ms_, 0) == opens_ms && opens_ms != 0) gates_.insert(opens_ms);
     if (stop_when_empty_ && taken == 0 && ready == 0 && due_ms == 0 && !anyone_active && !busy())
@@ -109,7 +142,7 @@ class Lifecycle {
   }
   void became_timekeeper(std::int64_t due_ms) {  // popped "1"
     blocking_ = false;
-    keep_time(due_ms);
+    timer_.keep(due_ms);
   }
   void became_gatekeeper(std::int64_t opens_ms) {  // popped "2"
     blocking_ = false;
@@ -131,30 +164,15 @@ class Lifecycle {
     drained_ = false;
   }
 
-  // A promotion is through; the next delayed job is due then (0: none). Its timer stands in the
-  // marker.
-  void promoted(bool more_due) {
-    promoting_ = false;
-    if (!more_due) timer_ms_ = 0;
-  }
-  void promotion_failed(std::int64_t again_ms) {
-    promoting_ = false;
-    timer_ms_ = again_ms;
-  }
+  // A promotion is through. The timer of the next delayed job stands in the marker.
+  void promoted(bool more_due) { timer_.done(more_due); }
+  void promotion_failed(std::int64_t again_ms) { timer_.failed(again_ms); }
 
   // A tick of a scheduler comes then, or is due already.
-  void tick_due(std::int64_t due_ms) {
-    tick_ms_ = tick_ms_ == 0 ? due_ms : std::min(tick_ms_, due_ms);
-  }
-  // What was due is fired; the time of the next tick stands in the marker.
-  void fired(bool more_due) {
-    firing_ = false;
-    if (!more_due) tick_ms_ = 0;
-  }
-  void firing_failed(std::int64_t again_ms) {
-    firing_ = false;
-    tick_ms_ = again_ms;
-  }
+  void tick_due(std::int64_t due_ms) { tick_.keep(due_ms); }
+  // What was due is fired. The time of the next tick stands in the marker.
+  void fired(bool more_due) { tick_.done(more_due); }
+  void firing_failed(std::int64_t again_ms) { tick_.failed(again_ms); }
 
   void slot_freed() { --taken_; }
   // More slots can be used at once. Of fewer, those that are taken stay so until they are freed,
@@ -171,7 +189,7 @@ class Lifecycle {
   [[nodiscard]] std::int64_t timer_ms() const {
     std::int64_t earliest = 0;
     for (const auto time :
-         {promoting_ ? 0 : timer_ms_, firing_ ? 0 : tick_ms_, gates_.empty() ? 0 : *gates_.begin()})
+         {timer_.alarm_ms(), tick_.alarm_ms(), gates_.empty() ? 0 : *gates_.begin()})
       if (time != 0 && (earliest == 0 || time < earliest)) earliest = time;
     return earliest;
   }
@@ -190,9 +208,11 @@ class Lifecycle {
 
   Action hand_over() {
     if (std::exchange(wake_owed_, false)) return {Action::Kind::put_wake, 0, 0};
-    if (timer_ms_ != 0) return {Action::Kind::put_timer, 0, std::exchange(timer_ms_, 0)};
+    if (const auto due_ms = timer_.give_up(); due_ms != 0)
+      return {Action::Kind::put_timer, 0, due_ms};
     if (!std::exchange(gates_, {}).empty()) return {Action::Kind::put_gate, 0, 0};
-    if (tick_ms_ != 0) return {Action::Kind::put_tick, 0, std::exchange(tick_ms_, 0)};
+    if (const auto due_ms = tick_.give_up(); due_ms != 0)
+      return {Action::Kind::put_tick, 0, due_ms};
     return {};
   }
 
@@ -207,10 +227,6 @@ class Lifecycle {
 
   [[nodiscard]] unsigned free() const { return taken_ < concurrency_ ? concurrency_ - taken_ : 0; }
 
-  void keep_time(std::int64_t due_ms) {
-    timer_ms_ = timer_ms_ == 0 ? due_ms : std::min(timer_ms_, due_ms);
-  }
-
   unsigned taken_ = 0;  // slots; more than the concurrency after that was lowered
   unsigned concurrency_;
   bool stop_when_empty_;
@@ -219,14 +235,12 @@ class Lifecycle {
   bool again_ = false;     // said while a claim was on its way
   bool claiming_ = false;  // a claim is on its way
   bool blocking_ = false;
-  bool promoting_ = false;
-  bool firing_ = false;
   bool wake_owed_ = false;  // "0" was popped and no claim has answered for it
   bool paused_ = false;
   bool stopping_ = false;
   bool drained_ = false;
-  std::int64_t timer_ms_ = 0;
-  std::int64_t tick_ms_ = 0;
+  KeptTime timer_;  // of the next delayed job
+  KeptTime tick_;   // of the next tick of a scheduler
   // When gates open that this worker keeps the time of. Mostly one: a limit that is changed leaves
   // another, which costs a claim.
   std::set<std::int64_t> gates_;

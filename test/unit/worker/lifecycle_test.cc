@@ -291,6 +291,24 @@ TEST_F(Connected, ATickIsFiredAtItsTimeAndItsTimeIsKeptBesideThatOfAJob) {
   EXPECT_EQ(wishes(life, 2'000), std::vector{ActionKind::promote});
 }
 
+// The server answers whoever blocks before or after the one whose call put the mark there.
+TEST_F(Connected, AMarkThatIsPoppedBeforeItsCallIsAnsweredIsKept) {
+  nothing_there();
+  (void)wishes(life);
+  life.became_tickkeeper(1'000);
+  life.became_timekeeper(1'000);
+  EXPECT_EQ(wishes(life, 1'000),
+            (std::vector{ActionKind::promote, ActionKind::fire, ActionKind::block}));
+  life.became_tickkeeper(3'000);
+  life.became_timekeeper(2'000);
+  life.fired(/*more_due=*/false);
+  life.promoted(/*more_due=*/false);
+  EXPECT_EQ(life.timer_ms(), 2'000);
+  EXPECT_EQ(wishes(life, 2'500), (std::vector{ActionKind::promote, ActionKind::block}));
+  life.promoted(/*more_due=*/false);
+  EXPECT_EQ(wishes(life, 3'000), std::vector{ActionKind::fire});
+}
+
 TEST_F(Connected, ATickThatCouldNotBeFiredIsTriedAgainLater) {
   nothing_there();
   (void)wishes(life);
