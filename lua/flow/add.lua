@@ -53,7 +53,7 @@ for i = 1, count do
     e.trashed = e.custom and redis.call('SISMEMBER', KEYS[8], id) == 1
     if index <= last then
       statuses[i] = 'done'
-    elseif not e.trashed and redis.call('EXISTS', KEYS[k]) == 1 then
+    elseif theirs[id] or (not e.trashed and redis.call('EXISTS', KEYS[k]) == 1) then
       statuses[i] = 'dup'
     else
       statuses[i] = 'ok'
@@ -96,8 +96,8 @@ local function forget_settled(job, processed, tolerated, unsuccessful, refs)
   for _, text in ipairs(redis.call('HMGET', unsuccessful, unpack(refs))) do
     if text and string.find(text, '^%d+:f:') then failures = failures + 1 end
   end
-  if failures == 0 then return end
   redis.call('HDEL', unsuccessful, unpack(refs))
+  if failures == 0 then return end
   local fails, of = string.match(redis.call('HGET', job, 'fails') or '', '^(%d+):(.*)$')
   if fails then
     local left = math.max(tonumber(fails) - failures, 0)

@@ -83,15 +83,26 @@ local function settled_as(processed, tolerated, unsuccessful, ref)
   return tonumber(epoch or ''), epoch and 'unsuccessful', policy
 end
 
+-- What completes is written together, so that a parent of many children costs little.
+local function put_settled(dependencies, processed, gone, completed)
+  if #gone > 0 then redis.call('HDEL', dependencies, unpack(gone)) end
+  if #completed > 0 then redis.call('HSET', processed, unpack(completed)) end
+end
+
 local statuses, sent, n = {}, {}, 0
 for i = 1, count do
   local k, p = 9 + 5 * i, parents[i]
-  local gone, completed = {}, {}
+  local gone, completed, told = {}, {}, {}
   for _, message in ipairs(p.messages) do
     n = n + 1
     statuses[n] = 'gone'
     if p.there then
       local ref, epoch = message.ref, tonumber(message.epoch)
+      if told[ref] then -- of the same child: it builds on the one before
+        put_settled(KEYS[k + 1], KEYS[k + 2], gone, completed)
+        gone, completed = {}, {}
+      end
+      told[ref] = true
       local present, settled, by = tonumber(p.pending[ref] or ''), nil, nil
       if not present then
         present, settled, by = settled_as(KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], ref)
@@ -127,8 +138,7 @@ for i = 1, count do
       end
     end
   end
-  if #gone > 0 then redis.call('HDEL', KEYS[k + 1], unpack(gone)) end
-  if #completed > 0 then redis.call('HSET', KEYS[k + 2], unpack(completed)) end
+  put_settled(KEYS[k + 1], KEYS[k + 2], gone, completed)
   if p.there and p.fails ~= p.fails_before then
     redis.call('HSET', KEYS[k], 'fails', string.format('%.0f', p.fails) .. ':' .. (p.failed_ref or ''))
   end
@@ -151,7 +161,7 @@ for i = 1, count do
   end
   if p.there and waiting[i] then
     local delay = tonumber(p.delay or '0') or 0
-    if p.why then
+    if p.why and p.fails > 0 then
       redis.call('ZREM', KEYS[2], id)
       fall(KEYS[k], KEYS[7], KEYS[9], id, p.run, p.edge, p.failed_ref, p.why, now, sent)
       failed[#failed + 1] = id

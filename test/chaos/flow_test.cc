@@ -15,6 +15,7 @@
 #include "chaos.h"
 #include "client/client_core.h"
 #include "echomq/flow.h"
+#include "support/script_queue.h"
 
 namespace echomq::test {
 namespace {
@@ -81,6 +82,31 @@ class KilledFlow : public Chaos {
     std::vector<std::unique_ptr<Worker>> workers_;
   };
 
+  // What was recorded is added, each job once; what was not is given up, and nothing of it is
+  // there. Answers which.
+  bool expect_whole_or_nothing(std::size_t step, bool told_so) {
+    Rescue rescue(*this, 90s);
+    const auto settled = [&] {
+      for (const auto& field : texts(redis({"HKEYS", key(named("a"), Structure::outbox)})))
+        if (field.starts_with("flow:")) return false;
+      return true;
+    };
+    EXPECT_TRUE(eventually(settled, 30s)) << "step " << step;
+    if (!state("a", "root")) {
+      for (const auto* const word : {"a", "b", "c"}) {
+        const auto now = of(word);
+        EXPECT_EQ(now.waiting + now.waiting_children + now.active + now.completed, 0)
+            << word << " at step " << step;
+      }
+      EXPECT_FALSE(told_so) << "step " << step;
+      return false;
+    }
+    EXPECT_TRUE(all_done(rescue)) << "step " << step << " " << log.text();
+    for (const auto* const id : {"root", "left", "right", "other", "leaf"})
+      EXPECT_EQ(rescue.runs.times(id), 1) << id << " at step " << step;
+    return true;
+  }
+
   // The next command of this kind is the last one that the process behind the proxy ever says.
   void cut_off(Loss loss, const std::string& what, std::size_t after = 0) {
     proxy.lose(loss, what, {.after = after, .shut = true});
@@ -101,63 +127,53 @@ TEST_F(KilledFlow, P21_ItsCreatorAtEveryStep) {
   {
     auto warm = another();
     ASSERT_TRUE(Flows(warm).add(tree()));  // the scripts are known
-    clear();
   }
+  clear();
   for (const auto loss : {Loss::command, Loss::answer}) {
+    std::size_t step = 0;
+    std::size_t given_up = 0;
     bool went_through = false;
-    for (std::size_t step = 0; step < 40 && !went_through; ++step) {
-      auto creator = std::make_unique<Client>(far());
-      cut_off(loss, kAnyScript, step);
-      const auto added = Flows(*creator).add(tree());
-      went_through = proxy.lost(kAnyScript) == 0;
-      creator->close();
-      creator.reset();
-      proxy.pass();
-      const bool sealed = redis({"HLEN", key(named("a"), Structure::outbox)}).integer > 0 &&
-                          state("a", "root").has_value();
-      Rescue rescue(*this, 90s);
-      // What was recorded is added; what was not is given up.
-      const auto settled = [&] {
-        for (const auto& field : texts(redis({"HKEYS", key(named("a"), Structure::outbox)})))
-          if (field.starts_with("flow:")) return false;
-        return true;
-      };
-      EXPECT_TRUE(eventually(settled, 30s)) << "step " << step;
-      if (!sealed && !state("a", "root") && rescue.runs.size() == 0) {
-        for (const auto* const word : {"a", "b", "c"})
-          EXPECT_EQ(of(word).waiting + of(word).waiting_children + of(word).completed, 0)
-              << word << " at step " << step;
-        EXPECT_FALSE(added) << "step " << step;
-      } else {
-        EXPECT_TRUE(all_done(rescue)) << "step " << step << " " << log.text();
-        for (const auto* const id : {"root", "left", "right", "other", "leaf"})
-          EXPECT_EQ(rescue.runs.times(id), 1) << id << " at step " << step;
+    for (; step < 40 && !went_through; ++step) {
+      const auto lost_before = proxy.lost(kAnyScript);
+      bool added = false;
+      {
+        auto creator = far();
+        cut_off(loss, kAnyScript, step);
+        added = Flows(creator).add(tree()).ok();
+        creator.close();
       }
+      went_through = proxy.lost(kAnyScript) == lost_before;
+      proxy.pass();
+      given_up += expect_whole_or_nothing(step, added) ? 0 : 1;
       if (HasFailure()) return;
       clear();
     }
     EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
+    EXPECT_GT(step, 7U) << "it is cut off at fewer places than it has";
+    EXPECT_GT(given_up, 0U);
+    EXPECT_LT(given_up, step);
   }
 }
 
 class KilledAtAnEnd : public KilledFlow {
  protected:
-  // The parent of a child in `b`, and the worker that is about to be cut off.
+  // The parent of a child in `b`.
   void begin() {
     ASSERT_TRUE(
         Flows(client).add({.queue = named("a"),
                            .options = {.id = "root"},
                            .children = {{.queue = named("b"), .options = {.id = "left"}}}}));
   }
-
   // Works the child behind the proxy until something was lost, and is gone then.
-  void work_until_cut_off(const std::string& what, const Outcome& outcome) {
+  void work_until_cut_off(Loss loss, const std::string& what, const Outcome& outcome) {
+    const auto lost_before = proxy.lost(what);
+    cut_off(loss, what);
     auto worker_client = far();
     Queue<> far_queue{worker_client, named("b")};
     auto how = steady(1);
     how.lease = 2s;
     Worker worker{far_queue, how, [&](Job<>&) { return outcome; }};
-    EXPECT_TRUE(eventually([&] { return proxy.lost(what) > 0; }, kResumes)) << what;
+    EXPECT_TRUE(eventually([&] { return proxy.lost(what) > lost_before; }, kResumes)) << what;
     worker_client.close();
   }
 };
@@ -167,15 +183,16 @@ TEST_F(KilledAtAnEnd, P21_OfTheLastChildThatCompletes) {
   for (const auto* const what : {"job/finish", "flow/settle", "flow/delivered"})
     for (const auto loss : {Loss::command, Loss::answer}) {
       begin();
-      cut_off(loss, what);
-      work_until_cut_off(what, Outcome::done("result"));
+      work_until_cut_off(loss, what, Outcome::done("result"));
       proxy.pass();
-      Rescue rescue(*this, 60s);
-      ASSERT_TRUE(all_done(rescue)) << what << log.text();
-      EXPECT_EQ(rescue.runs.times("root"), 1) << what;
-      const bool told = !(loss == Loss::command && std::string(what) == "job/finish");
-      EXPECT_EQ(rescue.runs.times("left"), told ? 0 : 1) << what;
-      EXPECT_EQ(Flows(client).child_counts(named("a"), "root").value().completed, 1);
+      {
+        Rescue rescue(*this, 60s);
+        ASSERT_TRUE(all_done(rescue)) << what << log.text();
+        EXPECT_EQ(rescue.runs.times("root"), 1) << what;
+        const bool told = !(loss == Loss::command && std::string(what) == "job/finish");
+        EXPECT_EQ(rescue.runs.times("left"), told ? 0 : 1) << what;
+        EXPECT_EQ(Flows(client).child_counts(named("a"), "root").value().completed, 1);
+      }
       clear();
     }
 }
@@ -186,53 +203,84 @@ TEST_F(KilledAtAnEnd, P21_OfTheLastChildThatFails) {
       if (loss == Loss::command && std::string(what) == "job/finish")
         continue;  // it runs once more
       begin();
-      cut_off(loss, what);
-      work_until_cut_off(what, Outcome::unrecoverable("it broke"));
+      work_until_cut_off(loss, what, Outcome::unrecoverable("it broke"));
       proxy.pass();
+      {
+        Rescue rescue(*this, 60s);
+        ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, 30s))
+            << what;
+        EXPECT_EQ(rescue.runs.size(), 0U) << what;
+      }
+      clear();
+    }
+}
+
+// Its worker died too often, and whoever found that dies while it tells.
+TEST_F(KilledAtAnEnd, P21_OfAChildThatCrashedTooOften) {
+  for (const auto* const what : {"job/recover", "flow/settle", "flow/delivered"}) {
+    begin();
+    ScriptQueue by_hand(redis, named("b"));
+    by_hand.now = client.server_time_ms() - 60'000;
+    ASSERT_EQ(by_hand.claim(1, {.lease_ms = 2'000}).runs.size(), 1U);
+    {
+      const auto lost_before = proxy.lost(what);
+      cut_off(Loss::answer, what);
+      auto worker_client = far();
+      Queue<> far_queue{worker_client, named("b")};
+      auto how = steady(1);
+      how.lease = 2s;
+      how.max_crashes = 0;
+      Worker worker{far_queue, how, [](Job<>&) {}};
+      EXPECT_TRUE(eventually([&] { return proxy.lost(what) > lost_before; }, 2 * kResumes)) << what;
+      worker_client.close();
+    }
+    proxy.pass();
+    {
       Rescue rescue(*this, 60s);
       ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, 30s)) << what;
       EXPECT_EQ(rescue.runs.size(), 0U) << what;
-      clear();
     }
+    clear();
+  }
 }
 
 // From outside: the process that removes or retries a child.
 TEST_F(KilledAtAnEnd, P21_OfAChildThatIsRemovedOrRetried) {
   struct Case {
-    const char* script;
+    bool removes;
     const char* what;
   };
-  for (const auto& [script, what] :
-       {Case{"job/remove", "job/remove"}, Case{"job/remove", "flow/settle"},
-        Case{"job/remove", "flow/delivered"}, Case{"job/retry_finished", "job/retry_finished"},
-        Case{"job/retry_finished", "flow/settle"}, Case{"job/retry_finished", "flow/delivered"}}) {
-    const bool removes = std::string(script) == "job/remove";
+  for (const auto& [removes, what] :
+       {Case{true, "job/remove"}, Case{true, "flow/settle"}, Case{true, "flow/delivered"},
+        Case{false, "job/retry_finished"}, Case{false, "flow/settle"},
+        Case{false, "flow/delivered"}}) {
     begin();
     if (!removes) {
       Queue<> own{client, named("b")};
-      {
-        Worker worker{own, steady(1), [](Job<>&) { return Outcome::unrecoverable("once"); }};
-        ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, kResumes));
-      }
+      Worker worker{own, steady(1), [](Job<>&) { return Outcome::unrecoverable("once"); }};
+      ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, kResumes));
     }
-    auto actor = std::make_unique<Client>(far());
-    Queue<> far_queue{*actor, named("b")};
-    ASSERT_TRUE(far_queue.open());
-    cut_off(Loss::answer, what);
-    if (removes)
-      (void)far_queue.remove("left");
-    else
-      (void)far_queue.retry("left");
-    EXPECT_EQ(proxy.lost(what), 1U) << what;
-    actor->close();
+    {
+      auto actor = far();
+      Queue<> far_queue{actor, named("b")};
+      ASSERT_TRUE(far_queue.open());
+      const auto lost_before = proxy.lost(what);
+      cut_off(Loss::answer, what);
+      (void)(removes ? far_queue.remove("left") : far_queue.retry("left"));
+      EXPECT_EQ(proxy.lost(what), lost_before + 1) << what;
+      actor.close();
+    }
     proxy.pass();
-    Rescue rescue(*this, 60s);
-    if (removes) {
-      ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, 30s)) << what;
-      EXPECT_EQ(rescue.runs.size(), 0U);
-    } else {
-      ASSERT_TRUE(all_done(rescue)) << script << " " << what << log.text();
-      EXPECT_EQ(rescue.runs.times("root"), 1);
+    {
+      Rescue rescue(*this, 60s);
+      if (removes) {
+        ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, 30s))
+            << what;
+        EXPECT_EQ(rescue.runs.size(), 0U);
+      } else {
+        ASSERT_TRUE(all_done(rescue)) << what << log.text();
+        EXPECT_EQ(rescue.runs.times("root"), 1);
+      }
     }
     clear();
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "support/planned.h"
 #include "support/scene.h"
 #include "support/script_test.h"
 
@@ -88,6 +89,25 @@ TEST_F(FullServer, RefusesSchedulersAndTheirTicksAndChangesNothing) {
   EXPECT_EQ(difference(before, dump_queue(redis, q.name())), "");
   relieve();
   EXPECT_EQ(statuses(q.fire({{.id = "a", .tick = tick}})), "ok") << "it is due still";
+}
+
+// Neither its record nor its jobs; what was recorded before is added when there is room.
+TEST_F(FullServer, RefusesAFlowAndChangesNothing) {
+  ScriptQueue q(redis, unique_queue("full"));
+  q.open();
+  const auto plan = plan_of(q.name() + ":7", {{.queue = q.name(), .id = "p"},
+                                              {.queue = q.name(), .id = "c", .parent = 0}});
+  fill();
+  const auto before = dump_queue(redis, q.name());
+  EXPECT_EQ(statuses(q.plan("7", plan)), "EMQFULL the server is at its maxmemory limit");
+  EXPECT_EQ(statuses(q.add_flow(q.name() + ":7", plan)),
+            "EMQFULL the server is at its maxmemory limit");
+  EXPECT_EQ(difference(before, dump_queue(redis, q.name())), "");
+  relieve();
+  EXPECT_EQ(statuses(q.add_flow(q.name() + ":7", plan)), "ok ok ok");
+  fill();
+  EXPECT_EQ(statuses(q.add_flow(q.name() + ":7", plan)), "done done done");
+  relieve();
 }
 
 TEST_F(FullServer, AnswersTheRepeatOfAnAppliedFlush) {

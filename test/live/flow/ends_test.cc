@@ -293,6 +293,15 @@ TEST_F(EndsOfChildren, WithoutItsParentAChildEndsAsAnyOther) {
   EXPECT_TRUE(eventually([&] { return messages("good") == 0; }));
 }
 
+TEST_F(EndsOfChildren, WithoutTheQueueOfItsParentAChildEndsAsAnyOther) {
+  const auto tree =
+      flows.add({.queue = named("parent"), .children = {{.queue = named("good")}}}).value();
+  ASSERT_TRUE(queue_of("parent").obliterate({.all = true}));
+  work("good", [](Job<>&) { return Outcome::done(); });
+  EXPECT_TRUE(reaches("good", tree.children[0].id, JobState::completed));
+  EXPECT_TRUE(eventually([&] { return messages("good") == 0; })) << log.text();
+}
+
 // What nobody has told yet a sweep tells: here the message is put back as a crash would leave it.
 TEST_F(EndsOfChildren, ASweepTellsWhatACrashLeft) {
   const auto tree =

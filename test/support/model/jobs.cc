@@ -41,7 +41,7 @@ bool QueueModel::stands(const std::string& id) const {
   return std::ranges::find(wait, id) != wait.end() ||
          std::ranges::find(crashed, id) != crashed.end() || prioritized.contains(id) ||
          active.contains(id) || delayed.contains(id) || completed.contains(id) ||
-         failed.contains(id) || trash.contains(id);
+         failed.contains(id) || waiting_children.contains(id) || trash.contains(id);
 }
 
 // ---- what all calls do ----
@@ -119,6 +119,7 @@ void QueueModel::get_ready_by_itself(const std::string& id) { get_ready(id, jobs
 void QueueModel::forget(const std::string& id) {
   jobs.erase(id);
   logs.erase(id);
+  children.erase(id);
   subkeys.erase(id);
 }
 
@@ -341,6 +342,7 @@ std::string QueueModel::finish(const std::vector<FinishItem>& items, const Oldes
   Ids statuses;
   Ids told;
   Ids evicted;
+  Ids sent;
   std::size_t left = 0;
   for (const auto& item : items) {
     const auto& id = item.run.id;
@@ -355,6 +357,8 @@ std::string QueueModel::finish(const std::vector<FinishItem>& items, const Oldes
     statuses.emplace_back(job == nullptr ? "gone" : "ok");
     if (job == nullptr) continue;
     told.push_back(id);
+    if (how.parents)
+      report(id, job->edge, is_completed ? 'c' : 'f', (is_completed ? "+" : "") + item.value, sent);
     if (is_dropped && subkeys.contains(id)) {
       trash.insert(id);
       evicted.push_back(id);
@@ -393,8 +397,10 @@ std::string QueueModel::finish(const std::vector<FinishItem>& items, const Oldes
   free_slots(left);
   tell({{is_completed ? "completed" : "failed", told}});
   count_ended(is_completed ? ended_completed : ended_failed, told.size());
-  return bracketed({bracketed(statuses), blank_joined(evicted), bracketed(with_subkeys(evicted)),
-                    oldest, std::to_string(deleted)});
+  Ids answer{bracketed(statuses), blank_joined(evicted), bracketed(with_subkeys(evicted)), oldest,
+             std::to_string(deleted)};
+  if (how.parents) answer.push_back(bracketed(sent));
+  return bracketed(answer);
 }
 
 ModelJob* QueueModel::leave_active(const JobRun& run, Ids& statuses, std::size_t& left) {
@@ -466,6 +472,7 @@ std::string QueueModel::recover(const std::vector<Seen>& items, unsigned max_cra
   Ids recovered;
   Ids ended;
   Ids owners;
+  Ids sent;
   std::size_t left = 0;
   for (const auto& [id, lease] : items) {
     const auto found = active.find(id);
@@ -494,6 +501,7 @@ std::string QueueModel::recover(const std::vector<Seen>& items, unsigned max_cra
     run.ended = now;
     job->failed_reason = "lease expired " + std::to_string(run.crashes) +
                          " times: the process died or lost the server while the job ran";
+    report(id, job->edge, 'f', *job->failed_reason, sent);
     failed[id] = now;
     note_size(sizes_failed, id, 0, keep_failed);
     ended.push_back(id);
@@ -505,8 +513,10 @@ std::string QueueModel::recover(const std::vector<Seen>& items, unsigned max_cra
   free_slots(left);
   tell({{"recovered", recovered}, {"failed", ended}});
   count_ended(ended_failed, ended.size());
-  return bracketed({bracketed(statuses), blank_joined(evicted), bracketed(with_subkeys(evicted)),
-                    bracketed(owners)});
+  Ids answer{bracketed(statuses), blank_joined(evicted), bracketed(with_subkeys(evicted)),
+             bracketed(owners)};
+  if (!sent.empty()) answer.push_back(bracketed(sent));
+  return bracketed(answer);
 }
 
 }  // namespace echomq::test

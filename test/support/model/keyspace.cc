@@ -99,6 +99,10 @@ std::map<std::string, std::string> fields_of(const ModelJob& job) {
   put_text(fields, "returnvalue", job.returnvalue);
   put_text(fields, "failedReason", job.failed_reason);
   put_text(fields, "progress", job.progress);
+  if (!job.edge.empty()) fields["edge"] = job.edge;
+  put_text(fields, "plan", job.plan);
+  put_text(fields, "failedBy", job.failed_by);
+  put_text(fields, "fails", job.fails);
   return fields;
 }
 
@@ -129,6 +133,7 @@ Dump QueueModel::keyspace() const {
   put_scores(dump, keys.delayed, delayed);
   put_scores(dump, keys.completed, completed);
   put_scores(dump, keys.failed, failed);
+  put_scores(dump, keys.waiting_children, waiting_children);
   put_sizes(dump, keys.sizes_completed, sizes_completed);
   put_sizes(dump, keys.sizes_failed, sizes_failed);
   put_scores(dump, keys.marker, marker);
@@ -176,6 +181,16 @@ Dump QueueModel::keyspace() const {
   for (const auto& [id, tick] : in_order(ticks)) in_set.insert(in_set.end(), {id, digits(tick)});
   in_set.insert(in_set.end(), without.begin(), without.end());
   if (!in_set.empty()) dump[keys.schedules] = dumped_zset(in_set);
+  put_hash(dump, keys.outbox, outbox);
+  for (const auto& [id, entries] : plans) put_list(dump, named_key(name_, "flow", id), entries);
+  for (const auto& [id, edges] : children) {
+    Fields pending;
+    for (const auto& [ref, epoch] : edges.pending) pending[ref] = digits_u(epoch);
+    put_hash(dump, job_key(name_, id, Sub::dependencies), pending);
+    put_hash(dump, job_key(name_, id, Sub::processed), edges.processed);
+    put_hash(dump, job_key(name_, id, Sub::failed), edges.ignored);
+    put_hash(dump, job_key(name_, id, Sub::unsuccessful), edges.unsuccessful);
+  }
   for (const auto& [id, lines] : logs) put_list(dump, job_key(name_, id, Sub::logs), lines);
 
   if (grants > 0) {

@@ -7,85 +7,12 @@
 
 #include "echomq/id.h"
 #include "protocol/lease.h"
-#include "wire/command.h"
+#include "support/model/life_text.h"
 
 namespace echomq::test {
 namespace {
 
-// Few, so that duplicates and adds of ids that are gone happen.
-constexpr std::size_t kCustomIds = 40;
 constexpr std::size_t kDeduplicationIds = 6;
-constexpr std::size_t kSchedulers = 5;
-
-std::string answer(const Reply& reply) {
-  return reply.is_error() ? reply.text.substr(0, reply.text.find(' ')) : show(reply);
-}
-std::string answer(const Claimed& claimed) { return answer(claimed.reply); }
-
-// Fields of a hash come in no order.
-std::string answer_of_read(const Reply& reply, std::ptrdiff_t before = 2) {
-  const auto flat = texts(reply);
-  std::map<std::string, std::string> fields;
-  for (auto i = static_cast<std::size_t>(before); i + 1 < flat.size(); i += 2)
-    fields[flat[i]] = flat[i + 1];
-  Ids sorted(flat.begin(), flat.begin() + std::min(before, std::ssize(flat)));
-  for (const auto& [field, value] : fields) sorted.insert(sorted.end(), {field, value});
-  return bracketed(sorted);
-}
-
-std::string by_hand(ScriptQueue& q, const std::vector<std::string>& words) {
-  std::string command;
-  wire::append_header(command, words.size());
-  for (const auto& word : words) wire::append_bulk(command, word);
-  if (q.journal != nullptr) q.journal->push_back(command);
-  return show(q.redis()(words));
-}
-
-std::string described(const JobToAdd& job) {
-  std::string all = " " + job.id;
-  if (job.delay != 0) all += " delay=" + std::to_string(job.delay);
-  if (job.priority != 0) all += " priority=" + std::to_string(job.priority);
-  if (job.lifo) all += " lifo";
-  if (!job.de.empty())
-    all += " de=" + job.de + " how='" + job.how + "' ttl=" + std::to_string(job.ttl) + " seen='" +
-           job.seen.value_or("") + "'";
-  return all + ";";
-}
-
-std::string described(const Flush& flush) {
-  return " flush " + flush.lane + " " + std::to_string(flush.grant) + ":" +
-         std::to_string(flush.number.value_or(0));
-}
-
-std::string described(const JobRun& run) { return " " + run.id + "/" + std::to_string(run.token); }
-std::string described(const Seen& seen) { return " " + seen.id + "=" + seen.score; }
-std::string described(const OwnedSeen& seen) {
-  return " " + seen.de + " of " + seen.owner + " kept '" + seen.kept + "'";
-}
-std::string described(const std::string& id) { return " " + id; }
-std::string described(const FireStep& step) {
-  return " " + step.id + " from " + *step.seen + " by " + step.tick + " to '" + step.next +
-         "' after '" + step.last_job + "';";
-}
-
-template <class Item>
-std::string all_of(const std::vector<Item>& items) {
-  std::string all;
-  for (const auto& item : items) all += described(item);
-  return all;
-}
-
-template <class Item>
-std::string runs_of(const std::vector<Item>& items) {
-  std::string all;
-  for (const auto& item : items) all += described(item.run);
-  return all;
-}
-
-std::string described(const Retention& keep) {
-  return " keep " + std::to_string(keep.count) + " for " + std::to_string(keep.age_ms) + " bytes " +
-         std::to_string(keep.bytes);
-}
 
 }  // namespace
 
@@ -93,15 +20,6 @@ Life::Life(const QueueModel& model, std::uint32_t seed, bool is_long)
     : model_(model), random_(seed), is_long_(is_long) {
   clients_[1].skew = -150;
   clients_[2].skew = 200;
-}
-
-template <class Call>
-Step Life::step(std::string text, Call call) {
-  return {.text = std::move(text),
-          .client = client_,
-          .now = now(),
-          .of_model = [call](QueueModel& q) { return q.is_open ? call(q) : "EMQFENCE"; },
-          .of_scripts = [call](ScriptQueue& q) { return answer(call(q)); }};
 }
 
 Step Life::next() {
@@ -155,7 +73,13 @@ Step Life::next() {
                                                      {&Life::put_scheduler, 4},
                                                      {&Life::fire, 9},
                                                      {&Life::pause_scheduler, 3},
-                                                     {&Life::remove_schedulers, 1}};
+                                                     {&Life::remove_schedulers, 1},
+                                                     {&Life::add_flow, 8},
+                                                     {&Life::wait_for_children, 5},
+                                                     {&Life::settle, 12},
+                                                     {&Life::delivered, 3},
+                                                     {&Life::plan, 2},
+                                                     {&Life::close_plan, 1}};
   if (one_in(400)) is_obliterating_ = true;
   std::size_t sum = 0;
   for (const auto& [act, weight] : acts) sum += static_cast<std::size_t>(weight);
@@ -239,11 +163,6 @@ std::vector<JobRun> Life::some_runs() {
     for (auto& run : runs) run.lease = 0, run.token += below(2);
   if (runs.empty()) runs.push_back({"c0", 1, 1});
   return runs;
-}
-
-template <class Item>
-void Life::maybe_twice(std::vector<Item>& items) {
-  if (!items.empty() && one_in(8)) items.push_back(items[below(items.size())]);
 }
 
 std::int64_t Life::seen_in_line(const std::string& id) {
@@ -345,85 +264,6 @@ Step Life::hold_owners() {
               [=](auto& q) { return q.hold_deduplication(ids); });
 }
 
-// ---- schedulers ----
-
-std::string Life::some_scheduler() { return "s" + std::to_string(below(kSchedulers)); }
-
-Step Life::put_scheduler() {
-  static const Ids defs{"0:0:0:0:once:1:allow:every:60000:0", "0:0:9:0:once:1:allow:every:60000:0",
-                        "5:0:9:0:once:1:allow:every:60000:0", "5:7:9:0:skip:1:skip:every:60000:0"};
-  static const Ids shapes{"0:0:3:job", "3:0:6:a:name{}", "0:1:3:job"};
-  SchedulerToPut put{.id = some_scheduler(),
-                     .next = one_in(8) ? "" : std::to_string(now() + up_to(6'000) - 3'000),
-                     .def = defs[below(defs.size())],
-                     .shape = shapes[below(shapes.size())],
-                     .data = std::to_string(below(2)),
-                     .seen = ""};
-  const auto found = model_.schedulers.find(put.id);
-  if (found != model_.schedulers.end() && !one_in(5)) put.seen = ran_text(found->second);
-  return step("put_scheduler " + put.id + " next '" + put.next + "' def " + put.def + " shape " +
-                  put.shape + " seen '" + *put.seen + "'",
-              [=](auto& q) { return q.put_scheduler(put); });
-}
-
-// The next step of a scheduler, mostly as it is.
-FireStep Life::step_of(const std::string& id) {
-  FireStep out{.id = id, .seen = std::to_string(now()), .def = "never"};
-  const auto found = model_.schedulers.find(id);
-  if (found != model_.schedulers.end()) {
-    const auto& scheduler = found->second;
-    if (scheduler.next) out.seen = std::to_string(*scheduler.next);
-    out.def = scheduler.def;
-    if (scheduler.ran && one_in(3)) out.last_job = scheduler.ran->job;
-    if (one_in(20)) out.last_job = "c1";
-  }
-  const auto tick = std::stoll(*out.seen) + (one_in(4) ? up_to(2'000) : 0);
-  if (!one_in(8)) out.tick = std::to_string(tick);
-  if (!one_in(12)) out.next = std::to_string(tick + 1 + up_to(4'000));
-  out.skipped = below(3);
-  return out;
-}
-
-Step Life::fire() {
-  std::vector<FireStep> steps;
-  for (auto count = 1 + below(4); count > 0; --count) {
-    steps.push_back(step_of(some_scheduler()));
-    // One that leads on from there.
-    const auto before = steps.back();
-    if (before.next.empty() || !one_in(3)) continue;
-    auto& after = steps.emplace_back(before);
-    after.seen = before.next;
-    after.tick = before.next;
-    after.next = std::to_string(std::stoll(before.next) + 1 + up_to(4'000));
-    after.last_job.clear();
-  }
-  if (!ticks_.empty() && one_in(3)) steps.push_back(ticks_[below(ticks_.size())]);
-  ticks_.insert(ticks_.end(), steps.begin(), steps.end());
-  if (ticks_.size() > 30) ticks_.erase(ticks_.begin(), ticks_.end() - 20);
-  return step("fire" + all_of(steps), [=](auto& q) { return q.fire(steps); });
-}
-
-Step Life::pause_scheduler() {
-  const auto id = some_scheduler();
-  const bool pause = one_in(3);
-  const auto next = one_in(8) ? std::string() : std::to_string(now() + up_to(3'000));
-  std::optional<std::string> seen = "";
-  std::optional<std::string> def = "never";
-  const auto found = model_.schedulers.find(id);
-  if (found != model_.schedulers.end() && !one_in(5)) {
-    seen = ran_text(found->second);
-    def = found->second.def;
-  }
-  return step((pause ? "pause_scheduler " : "resume_scheduler ") + id + " next '" + next +
-                  "' seen '" + *seen + "'",
-              [=](auto& q) { return q.pause_scheduler(id, pause, next, seen, def); });
-}
-
-Step Life::remove_schedulers() {
-  const Ids ids{some_scheduler()};
-  return step("remove_schedulers" + all_of(ids), [=](auto& q) { return q.remove_schedulers(ids); });
-}
-
 // ---- claims and their ends ----
 
 Step Life::claim() {
@@ -455,10 +295,16 @@ Step Life::finish() {
         how.oldest.push_back(id);
   // An id that is finished already is named once.
   for (const auto& item : items) std::erase(how.oldest, item.run.id);
+  const auto has_parent = [this](const FinishItem& item) {
+    const auto job = model_.jobs.find(item.run.id);
+    return job != model_.jobs.end() && !job->second.edge.empty();
+  };
+  how.parents = std::ranges::any_of(items, has_parent) || one_in(8);
   const auto keep = some_rule(8);
   return step(std::string("finish") + (is_completed ? "" : " as failed") +
                   (is_dropped ? " and drop" : "") + runs_of(items) + described(keep) + " oldest" +
-                  all_of(how.oldest) + " peek " + std::to_string(how.peek),
+                  all_of(how.oldest) + " peek " + std::to_string(how.peek) +
+                  (how.parents ? " telling parents" : ""),
               [=](auto& q) {
                 q.keep_completed = q.keep_failed = keep;
                 return q.finish(items, how);
@@ -569,7 +415,8 @@ Step Life::prioritize() {
 }
 
 Step Life::remove() {
-  static const Ids states{"waiting", "prioritized", "delayed", "active", "completed", "failed"};
+  static const Ids states{"waiting",   "prioritized", "delayed",         "active",
+                          "completed", "failed",      "waiting-children"};
   auto ids = some_jobs();
   maybe_twice(ids);
   RemoveWhere where{.seen = seen_in_line(ids.front())};
@@ -578,8 +425,9 @@ Step Life::remove() {
     for (const auto& [id, score] : where.state == "active" ? model_.active : model_.delayed)
       if (one_in(3) && ids.size() < 8) ids.push_back(id);
   if (one_in(4)) where.before = std::to_string(now() - up_to(30'000));
+  where.quiet = one_in(8);
   return step("remove" + all_of(ids) + " seen at " + std::to_string(where.seen) + " from '" +
-                  where.state + "' before '" + where.before + "'",
+                  where.state + "' before '" + where.before + "'" + (where.quiet ? " quietly" : ""),
               [=](auto& q) { return q.remove(ids, where); });
 }
 
@@ -760,13 +608,14 @@ Step Life::look() {
       });
     }
     default: {
-      const auto which = below(5);
+      const auto which = below(6);
       const auto set_of = [which](const QueueKeys& keys) {
-        return std::vector{keys.prioritized, keys.active, keys.delayed, keys.completed,
-                           keys.failed}[which];
+        return std::vector{keys.prioritized, keys.active, keys.delayed,
+                           keys.completed,   keys.failed, keys.waiting_children}[which];
       };
-      const auto& set = *std::vector{&model_.prioritized, &model_.active, &model_.delayed,
-                                     &model_.completed, &model_.failed}[which];
+      const auto& set =
+          *std::vector{&model_.prioritized, &model_.active, &model_.delayed,
+                       &model_.completed,   &model_.failed, &model_.waiting_children}[which];
       Seen from;
       if (!one_in(3)) {
         from.id = id;
@@ -803,7 +652,8 @@ Step Life::obliterate() {
   for (const auto& [state, set] :
        {std::pair("active", &model_.active), std::pair("prioritized", &model_.prioritized),
         std::pair("delayed", &model_.delayed), std::pair("completed", &model_.completed),
-        std::pair("failed", &model_.failed)}) {
+        std::pair("failed", &model_.failed),
+        std::pair("waiting-children", &model_.waiting_children)}) {
     Ids all;
     for (const auto& [id, score] : *set) all.push_back(id);
     take(state, all);
@@ -817,9 +667,13 @@ Step Life::obliterate() {
     return step("remove_schedulers" + all_of(schedulers),
                 [=](auto& q) { return q.remove_schedulers(schedulers); });
   }
+  if (!model_.plans.empty()) return close_plan();
   is_obliterating_ = false;
   const bool all = one_in(2);
-  return step(all ? "obliterate all" : "obliterate", [=](auto& q) { return q.obliterate(all); });
+  const auto outbox = one_in(4) ? below(3) : model_.outbox.size();
+  return step((all ? "obliterate all and " : "obliterate and ") + std::to_string(outbox) +
+                  " entries of the outbox",
+              [=](auto& q) { return q.obliterate(all, outbox); });
 }
 
 }  // namespace echomq::test

@@ -30,6 +30,10 @@ class Life {
     std::uint64_t flushes = 0;    // of its lane
     std::vector<Step> repeats{};  // of its last flush
   };
+  struct NamedPlan {
+    std::string name;
+    flow::Plan entries;
+  };
   using Act = Step (Life::*)();
 
   std::size_t below(std::size_t limit) { return random_() % limit; }
@@ -51,6 +55,8 @@ class Life {
   std::int64_t seen_in_line(const std::string& id);
   std::string some_scheduler();
   FireStep step_of(const std::string& id);
+  flow::Plan new_plan(const std::string& name);
+  EndOfChild end_told_by(const std::string& parent, const std::string& ref, std::uint64_t epoch);
   Flush next_flush();
 
   Step open();
@@ -88,6 +94,12 @@ class Life {
   Step fire();
   Step pause_scheduler();
   Step remove_schedulers();
+  Step add_flow();
+  Step wait_for_children();
+  Step settle();
+  Step delivered();
+  Step plan();
+  Step close_plan();
   Step obliterate();
   Step fill();
 
@@ -100,10 +112,13 @@ class Life {
   std::uint64_t next_minted_ = kFirstMinted;
   unsigned nonce_ = 0;
   bool is_obliterating_ = false;
-  std::vector<JobRun> runs_;     // that were seen, of which many have ended
-  std::vector<Seen> delayed_;    // seen at some time
-  std::vector<Seen> leases_;     // seen at some time
-  std::vector<FireStep> ticks_;  // worked out at some time
+  std::vector<JobRun> runs_;      // that were seen, of which many have ended
+  std::vector<Seen> delayed_;     // seen at some time
+  std::vector<Seen> leases_;      // seen at some time
+  std::vector<FireStep> ticks_;   // worked out at some time
+  std::vector<NamedPlan> plans_;  // of which some is added
+  // Few, so that duplicates and adds of ids that are gone happen.
+  static constexpr std::size_t kCustomIds = 40;
   static constexpr std::uint64_t kFirstMinted = 274'557'032'793'636'864;
 };
 

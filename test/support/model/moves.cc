@@ -86,7 +86,9 @@ std::string QueueModel::prioritize(const Ids& ids, unsigned priority, std::int64
     statuses.emplace_back(job == nullptr ? "gone" : has_ended ? "state" : "ok");
     if (statuses.back() != "ok" || job->priority == priority) continue;
     const bool is_suspect = std::ranges::find(crashed, id) != crashed.end();
-    const bool is_ready = !is_suspect && !active.contains(id) && !delayed.contains(id);
+    const bool is_out =
+        active.contains(id) || delayed.contains(id) || waiting_children.contains(id);
+    const bool is_ready = !is_suspect && !is_out;
     if (is_ready && prioritized.erase(id) == 0) {
       const auto at = find_in_line(id, seen);
       if (!at) {
@@ -97,8 +99,8 @@ std::string QueueModel::prioritize(const Ids& ids, unsigned priority, std::int64
     }
     job->priority = priority;
     job->place.reset();
-    // A delayed one gets its place when it is ready.
-    if (priority > 0 && !delayed.contains(id)) take_place(*job);
+    // One that waits for a time or for children gets its place when it is ready.
+    if (priority > 0 && !delayed.contains(id) && !waiting_children.contains(id)) take_place(*job);
     if (is_ready) get_ready_by_itself(id);
     told.push_back(id);
   }
@@ -109,6 +111,7 @@ std::string QueueModel::prioritize(const Ids& ids, unsigned priority, std::int64
 std::string QueueModel::retry_finished(const Ids& ids, const RetryOfFinished& how) {
   Ids statuses;
   Ids told;
+  Ids sent;
   for (const auto& id : ids) {
     auto* const job = trash.contains(id) ? nullptr : find(id);
     const bool is_taken =
@@ -123,6 +126,8 @@ std::string QueueModel::retry_finished(const Ids& ids, const RetryOfFinished& ho
                 .crashes = before.crashes};
     job->returnvalue.reset();
     job->failed_reason.reset();
+    job->failed_by.reset();
+    job->fails.reset();
     job->progress.reset();
     job->delay.reset();
     if (job->priority > 0) take_place(*job);
@@ -134,10 +139,11 @@ std::string QueueModel::retry_finished(const Ids& ids, const RetryOfFinished& ho
       de_due.erase(job->deid);
       de.erase(owned);
     }
+    reopen(id, sent);
     told.push_back(id);
   }
   tell({{"retried", told}});
-  return bracketed(statuses);
+  return sent.empty() ? bracketed(statuses) : bracketed({bracketed(statuses), bracketed(sent)});
 }
 
 // ---- removing ----
@@ -146,15 +152,17 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
   Ids statuses;
   Ids told;
   Ids kept;
+  Ids sent;
   std::size_t left = 0;
   for (const auto& id : ids) {
     auto* const job = find(id);
-    const std::string state = active.contains(id)        ? "active"
-                              : prioritized.contains(id) ? "prioritized"
-                              : delayed.contains(id)     ? "delayed"
-                              : completed.contains(id)   ? "completed"
-                              : failed.contains(id)      ? "failed"
-                                                         : "waiting";
+    const std::string state = active.contains(id)             ? "active"
+                              : prioritized.contains(id)      ? "prioritized"
+                              : delayed.contains(id)          ? "delayed"
+                              : completed.contains(id)        ? "completed"
+                              : failed.contains(id)           ? "failed"
+                              : waiting_children.contains(id) ? "waiting-children"
+                                                              : "waiting";
     // As old as its end, or as its add.
     const auto age = completed.contains(id) ? completed.at(id)
                      : failed.contains(id)  ? failed.at(id)
@@ -184,9 +192,12 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
       if (at) drop_from_line(*at);
     }
     left += active.erase(id);
-    for (auto* const set : {&prioritized, &delayed}) set->erase(id);
+    for (auto* const set : {&prioritized, &delayed, &waiting_children}) set->erase(id);
     leave_finished(id);
     const auto deid = job == nullptr ? std::string() : job->deid;
+    const bool has_ended = state == "completed" || state == "failed";
+    if (job != nullptr && !where.quiet && !has_ended)
+      report(id, job->edge, 'f', "removed before its end", sent);
     forget(id);
     if (job == nullptr) continue;
     told.push_back(id);
@@ -201,7 +212,9 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
   }
   free_slots(left);
   tell({{"removed", told}});
-  return bracketed({bracketed(statuses), bracketed(kept)});
+  Ids answer{bracketed(statuses), bracketed(kept)};
+  if (!sent.empty()) answer.push_back(bracketed(sent));
+  return bracketed(answer);
 }
 
 std::string QueueModel::evict(const Ids& ids, const std::set<std::string>& declared) {
@@ -264,18 +277,17 @@ std::string QueueModel::read_logs(const std::string& id, int first, int last) {
 std::string QueueModel::counts() {
   const auto ghosts = static_cast<std::size_t>(std::ranges::count(wait, ""));
   return bracketed({std::to_string(wait.size() - ghosts + crashed.size()), size_of(prioritized),
-                    size_of(active), size_of(delayed), size_of(completed), size_of(failed), "0",
-                    size_of(trash), paused ? "1" : "0", limits ? "1" : "0"});
+                    size_of(active), size_of(delayed), size_of(completed), size_of(failed),
+                    size_of(waiting_children), size_of(trash), paused ? "1" : "0",
+                    limits ? "1" : "0"});
 }
 
 std::string QueueModel::read(const std::string& id) {
   if (trash.contains(id) || !jobs.contains(id)) return "[]";
   Ids answer{"waiting", "0"};
-  const std::vector<std::pair<std::string, const Scores*>> states{{"active", &active},
-                                                                  {"delayed", &delayed},
-                                                                  {"prioritized", &prioritized},
-                                                                  {"completed", &completed},
-                                                                  {"failed", &failed}};
+  const std::vector<std::pair<std::string, const Scores*>> states{
+      {"active", &active},       {"delayed", &delayed}, {"prioritized", &prioritized},
+      {"completed", &completed}, {"failed", &failed},   {"waiting-children", &waiting_children}};
   for (const auto& [state, set] : states)
     if (const auto found = set->find(id); found != set->end())
       answer = {state, std::to_string(found->second)};
@@ -287,7 +299,8 @@ std::string QueueModel::read(const std::string& id) {
 const Scores& QueueModel::scores_at(const std::string& key) const {
   for (const auto& [at, set] :
        {std::pair(&keys.prioritized, &prioritized), std::pair(&keys.active, &active),
-        std::pair(&keys.delayed, &delayed), std::pair(&keys.completed, &completed)})
+        std::pair(&keys.delayed, &delayed), std::pair(&keys.completed, &completed),
+        std::pair(&keys.waiting_children, &waiting_children)})
     if (*at == key) return *set;
   return failed;
 }

@@ -23,11 +23,12 @@ std::string QueueModel::pause(bool pause) {
   return "1";
 }
 
-std::string QueueModel::obliterate(bool all) {
+std::string QueueModel::obliterate(bool all, std::size_t seen_in_outbox) {
   const auto ghosts = static_cast<std::size_t>(std::ranges::count(wait, ""));
+  const auto unseen = outbox.size() - std::min(outbox.size(), seen_in_outbox);
   const auto left = wait.size() - ghosts + crashed.size() + prioritized.size() + active.size() +
-                    delayed.size() + completed.size() + failed.size() + trash.size() +
-                    schedulers.size();
+                    delayed.size() + completed.size() + failed.size() + waiting_children.size() +
+                    trash.size() + schedulers.size() + unseen;
   if (left > 0) return std::to_string(left);
   QueueModel after(name_);
   after.now = now;
@@ -36,6 +37,8 @@ std::string QueueModel::obliterate(bool all) {
   after.nodes = nodes;
   after.grants = grants;
   after.logs = logs;  // of hashes that were deleted by hand
+  after.children = children;
+  after.plans = plans;  // whoever seals one closes it
   if (!all) {
     after.is_open = true;
     after.created = now;
@@ -108,7 +111,7 @@ Ids jobs_out_of_state(const QueueModel& model) {
   for (const auto& [state, set] :
        {std::pair("prioritized", &model.prioritized), std::pair("active", &model.active),
         std::pair("delayed", &model.delayed), std::pair("completed", &model.completed),
-        std::pair("failed", &model.failed)})
+        std::pair("failed", &model.failed), std::pair("waiting-children", &model.waiting_children)})
     for (const auto& [id, score] : *set) note(id, state);
   for (const auto& id : model.trash) note(id, "trash");
 

@@ -50,6 +50,17 @@ struct ModelJob {
   std::optional<std::int64_t> place{};  // in `prioritized`
   std::optional<ModelRun> run{};
   std::optional<std::string> returnvalue{}, failed_reason{}, progress{};
+  std::string edge{};  // to its parent: `<epoch>:<policy>:<queue>:<id>`; empty: it has none
+  std::optional<std::string> plan{};  // by which its children were named
+  // The child that failed it, and `<how many did>:<the last>`.
+  std::optional<std::string> failed_by{}, fails{};
+};
+
+// The edges of a job to its children, by their references.
+struct ModelChildren {
+  std::map<std::string, std::uint64_t> pending{};  // with their epochs
+  // As they are stored.
+  std::map<std::string, std::string> processed{}, ignored{}, unsuccessful{};
 };
 
 // An entry of `de`.
@@ -138,7 +149,7 @@ class QueueModel {
   std::string line(const std::string& list, bool descending, const Seen& from, unsigned limit);
   std::string priorities(unsigned from, unsigned limit);
   std::string pause(bool paused);
-  std::string obliterate(bool all);
+  std::string obliterate(bool all, std::size_t outbox);
   std::string keep_metrics(std::int64_t minutes);
   std::string metrics(bool completed, std::int64_t from, std::int64_t count);
   std::string limit(const LimitsToSet& limits);
@@ -147,6 +158,13 @@ class QueueModel {
   std::string emit(const std::string& event, const std::string& payload);
   std::string trim(std::uint64_t keep, const Trim& how);
   std::string lease_node(const NodeRequest& request);
+  std::string plan(const std::string& id, const flow::Plan& entries, std::size_t first,
+                   bool sealed);
+  std::string close_plan(const std::string& id, const std::string& seen);
+  std::string add_flow(const std::string& plan, const flow::Plan& entries);
+  std::string wait_for_children(const std::vector<Release>& items);
+  std::string settle(const std::vector<EndOfChild>& ends);
+  std::string delivered(const std::vector<Delivered>& items);
   // What a caller saw is given in each call.
   std::string put_scheduler(const SchedulerToPut& put);
   std::string fire(const std::vector<FireStep>& steps);
@@ -188,7 +206,7 @@ class QueueModel {
   std::deque<std::string> wait;  // an empty entry is a ghost
   bool has_had_ghosts = false;
   std::deque<std::string> crashed;
-  Scores prioritized, active, delayed, completed, failed, marker;
+  Scores prioritized, active, delayed, completed, failed, waiting_children, marker;
   // Of those of a finished set that ended under a rule with bytes.
   Scores sizes_completed, sizes_failed;
   std::set<std::string> trash, subkeys;
@@ -201,6 +219,9 @@ class QueueModel {
   std::deque<std::string> events;
   bool has_stream = false;
   std::map<std::string, ModelScheduler> schedulers;
+  std::map<std::string, ModelChildren> children;  // of the jobs of these ids
+  std::map<std::string, std::string> outbox;
+  std::map<std::string, std::deque<std::string>> plans;
   std::set<std::string> lost;  // whose hash was deleted by hand
   std::map<unsigned, ModelNode> nodes;
   std::uint64_t grants = 0;
@@ -254,6 +275,13 @@ class QueueModel {
   void pass(const OpenGates& open, std::int64_t taken);
   void hold_until(std::int64_t length);
   void look_again(const std::string& id);
+  // Of a flow. What is told is added to `sent`, field and message in turn.
+  void report(const std::string& id, const std::string& edge, char kind, const std::string& value,
+              Ids& sent);
+  void reopen(const std::string& id, Ids& sent);
+  void fall(const std::string& id, const std::string& ref, const std::string& why, Ids& sent);
+  void retain_fallen(std::size_t fallen);
+  void name_children(const std::string& plan, const flow::PlanEntry& entry);
   [[nodiscard]] const Scores& scores_at(const std::string& key) const;
 
   std::string name_;
