@@ -290,7 +290,7 @@ std::string QueueModel::settle(const std::vector<EndOfChild>& ends) {
       waits.push_back(id);
     }
     if (!waiting_children.contains(id)) continue;
-    if (why) {
+    if (why && fails.count > 0) {
       waiting_children.erase(id);
       fall(id, fails.ref, *why, sent);
       fallen.push_back(id);
