@@ -24,7 +24,6 @@ namespace emq {
 namespace {
 
 using echomq::Cron;
-using echomq::Error;
 using echomq::Every;
 using echomq::Missed;
 using echomq::Overlap;

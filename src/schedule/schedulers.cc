@@ -238,12 +238,14 @@ Result<SchedulerInfo> RawSchedulers::get(std::string_view id) {
   if (items.empty()) return no_such_scheduler(queue, id);
   StoredScheduler stored;
   for (std::size_t i = 1; i + 1 < items.size(); i += 2) {
-    auto& value = items[i + 1].text;
-    if (items[i].text == "def") stored.def = std::move(value);
-    if (items[i].text == "ran") stored.ran = std::move(value);
-    if (items[i].text == "paused") stored.paused = true;
-    if (items[i].text == "shape") stored.shape = std::move(value);
-    if (items[i].text == "data") stored.data = std::move(value);
+    const auto& field = items[i].text;
+    stored.paused = stored.paused || field == "paused";
+    auto* const text = field == "def"     ? &stored.def
+                       : field == "ran"   ? &stored.ran
+                       : field == "shape" ? &stored.shape
+                       : field == "data"  ? &stored.data
+                                          : nullptr;
+    if (text != nullptr) *text = std::move(items[i + 1].text);
   }
   return read_scheduler(queue, id, next_of(items[0]), std::move(stored));
 }

@@ -26,7 +26,7 @@ struct Instant {
 // The first span that ends, on the wall, behind that time either holds it or begins behind the gap
 // in which it lies.
 Instant find_instant(Wall wall, const Zone& zone) {
-  constexpr std::int64_t kMoreThanAnyOffset = 2 * 86'400;
+  constexpr std::int64_t kMoreThanAnyOffset = 172'800;  // two days
   auto span = zone.at(wall - kMoreThanAnyOffset);
   while (wall >= span.end + span.offset) span = zone.at(span.end);
   return {std::max(wall - span.offset, span.begin), span};

@@ -48,11 +48,11 @@ class Timetable {
     Zone zone;
   };
 
-  Timetable(const Schedule& schedule, std::variant<Calendar, Every> when)
+  Timetable(const Schedule& schedule, const std::variant<Calendar, Every>& when)
       : start_ms_(schedule.start_ms),
         end_ms_(schedule.end_ms == 0 ? kMaxScheduleMs : schedule.end_ms),
         immediately_(schedule.immediately),
-        when_(std::move(when)) {}
+        when_(when) {}
 
   static std::int64_t next_of(const Calendar& calendar, std::int64_t after_ms);
   [[nodiscard]] std::int64_t next_of(const Every& every, std::int64_t after_ms) const;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# libechomq.so shows echomq::v2 and nothing else, and needs nothing but OpenSSL and the C++ runtime.
+# libechomq.so shows echomq::v2 and nothing else, and needs nothing but OpenSSL, date-tz and the C++ runtime.
 # Usage: symbols.sh LIBRARY.
 set -euo pipefail
 library=$1
@@ -16,8 +16,8 @@ if grep -vE '^((typeinfo|typeinfo name|vtable|VTT) for )?echomq::v2::|^ECHOMQ_2'
 fi
 
 needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-if grep -vE '^(libssl|libcrypto|libstdc\+\+|libgcc_s|libm|libc|libpthread|ld-linux.*)\.so' <<<"$needed"; then
-  echo "the libraries above are more than OpenSSL and the C++ runtime" >&2
+if grep -vE '^(libssl|libcrypto|libdate-tz|libstdc\+\+|libgcc_s|libm|libc|libpthread|ld-linux.*)\.so' <<<"$needed"; then
+  echo "the libraries above are more than OpenSSL, date-tz and the C++ runtime" >&2
   exit 1
 fi
 [[ $(readelf -d "$library") == *SONAME*'[libechomq.so.2]'* ]] || {

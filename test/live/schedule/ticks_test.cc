@@ -249,6 +249,37 @@ TEST_F(Ticks, AnEarlierTickOverridesTheTimeOfALaterOne) {
   EXPECT_TRUE(eventually([&] { return runs.size() == 2; }, 20s));
 }
 
+// Their zones may be of newer zone files than ours: they are left to other workers, and hold up
+// nothing.
+TEST_F(Ticks, ThoseThatNobodyHereCanFireHoldUpNoOthers) {
+  ASSERT_TRUE(queue.open());
+  constexpr int kUnknown = 300;  // more than are looked at together
+  for (int i = 0; i < kUnknown; ++i) {
+    const auto id = "u" + std::to_string(i);
+    redis({"HSET", named_key(name, "schedule", id), "def",
+           "0:0:0:0:once:1:allow:cron:Moon/Tranquility:* * * * *", "shape", "0:0:3:job", "data",
+           ""});
+    redis({"ZADD", key_of(Structure::schedules), "1000", id});
+  }
+  schedulers.upsert("a", {.when = Every{200ms}, .limit = 3}).value();
+  Monitor monitor(server);
+  Worker worker{queue, patient(), noting()};
+  ASSERT_TRUE(eventually([&] { return runs.size() == 3; }, 20s)) << runs.size();
+  EXPECT_TRUE(log.says("scheduler \"u299\" of \"" + name + "\" cannot be fired here"));
+  EXPECT_TRUE(log.says("Moon/Tranquility"));
+  EXPECT_EQ(redis({"ZCOUNT", key_of(Structure::schedules), "1000", "1000"}).integer, kUnknown);
+  // They are not asked about all the time either.
+  monitor.take(redis);
+  std::this_thread::sleep_for(500ms);
+  const auto lines = monitor.take(redis);
+  EXPECT_LT(std::count_if(lines.begin(), lines.end(),
+                          [&](const auto& line) {
+                            return std::find(line.words.begin(), line.words.end(),
+                                             key_of(Structure::schedules)) != line.words.end();
+                          }),
+            5);
+}
+
 // --- nobody makes a tick twice
 
 TEST_F(Ticks, B12_ProducersThatSayItAgainAndAgainAndTwoWorkers) {
