@@ -110,7 +110,7 @@ if to_place > 0 then seq = take_places(KEYS[4], to_place) end
 for i, e in ipairs(entries) do
   local at = e.k
   if statuses[i] == 'dup' then
-    report(KEYS[2], e.id, e.edge, 'f', now, 'a job with this id exists already', sent)
+    report(e.id, e.edge, 'f', now, 'a job with this id exists already', sent)
   elseif statuses[i] == 'ok' and e.refs then
     local edges = {}
     for j, ref in ipairs(e.refs) do edges[2 * j - 1], edges[2 * j] = ref, e.epoch end
@@ -142,6 +142,7 @@ for i, e in ipairs(entries) do
     end
   end
 end
+send(KEYS[2], sent)
 put_timers(timers, KEYS[6], KEYS[10])
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[10])
 emit(KEYS[11], m, now, 'added', added, 'delayed', timers.ids)

@@ -8,16 +8,18 @@
 -- STATUS  ok moved
 -- ERRORS  EMQFENCE
 -- EMITS   orphaned
--- COST    O(batch): two calls a field
+-- COST    O(batch): two calls
 -- USES    fence emit
 local m = fence()
 if m.err then return m end
+local count, fields = tonumber(ARGV[3]), {}
+for i = 1, count do fields[i] = ARGV[1 + 3 * i] end
+local texts = redis.call('HMGET', KEYS[2], unpack(fields))
 local statuses, forgotten, orphans = {}, {}, {}
-for i = 1, tonumber(ARGV[3]) do
-  local field, seen = ARGV[1 + 3 * i], ARGV[2 + 3 * i]
-  local text = redis.call('HGET', KEYS[2], field)
+for i = 1, count do
+  local field, seen = fields[i], ARGV[2 + 3 * i]
   statuses[i] = 'moved'
-  if text and string.sub(text, 1, #seen) == seen then
+  if texts[i] and string.sub(texts[i], 1, #seen) == seen then
     statuses[i] = 'ok'
     forgotten[#forgotten + 1] = field
     if ARGV[3 + 3 * i] == '1' then orphans[#orphans + 1] = string.match(field, '^%S+') end

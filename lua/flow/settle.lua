@@ -155,7 +155,7 @@ for i = 1, count do
     redis.call('HDEL', KEYS[k], 'failedBy', 'failedReason')
     redis.call('HSET', KEYS[k], 'run', p.run)
     redis.call('ZADD', KEYS[2], now, id)
-    reopen(KEYS[k], KEYS[9], id, p.edge, now, sent)
+    reopen(KEYS[k], id, p.edge, now, sent)
     waiting[i] = now
     waits[#waits + 1] = id
   end
@@ -163,7 +163,7 @@ for i = 1, count do
     local delay = tonumber(p.delay or '0') or 0
     if p.why and p.fails > 0 then
       redis.call('ZREM', KEYS[2], id)
-      fall(KEYS[k], KEYS[7], KEYS[9], id, p.run, p.edge, p.failed_ref, p.why, now, sent)
+      fall(KEYS[k], KEYS[7], id, p.run, p.edge, p.failed_ref, p.why, now, sent)
       failed[#failed + 1] = id
     elseif p.goes_on or redis.call('HLEN', KEYS[k + 1]) == 0 then
       redis.call('ZREM', KEYS[2], id)
@@ -181,6 +181,7 @@ for i = 1, count do
     end
   end
 end
+send(KEYS[9], sent)
 put_timers(timers, KEYS[6], KEYS[10])
 put_ready(lanes, m, KEYS[3], KEYS[4], KEYS[5], KEYS[10])
 if #failed > 0 then retain(KEYS[7], KEYS[13], KEYS[8], ARGV[4], ARGV[5], '0', now, {}) end

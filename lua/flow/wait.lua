@@ -55,7 +55,7 @@ for i = 1, count do
     local fails, ref = string.match(job[5] or '', '^(%d+):(.*)$')
     if fails and fails ~= '0' then
       local why = string.match(redis.call('HGET', KEYS[k + 2], ref) or '', '^%d+:%a:(.*)$') or ''
-      fall(KEYS[k], KEYS[7], KEYS[9], id, run, job[4], ref, why, now, sent)
+      fall(KEYS[k], KEYS[7], id, run, job[4], ref, why, now, sent)
       failed[#failed + 1] = id
     elseif pending[i] > 0 then
       waits[#waits + 1] = now
@@ -67,6 +67,7 @@ for i = 1, count do
     end
   end
 end
+send(KEYS[9], sent)
 if #waits > 0 then redis.call('ZADD', KEYS[3], unpack(waits)) end
 put_ready(lanes, m, KEYS[4], KEYS[5], KEYS[6], KEYS[10])
 free_slots(m, KEYS[2], KEYS[10], #leave)

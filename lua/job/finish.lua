@@ -22,7 +22,7 @@
 -- STATUS  ok stale gone done
 -- ERRORS  EMQFENCE EMQARG
 -- EMITS   completed failed
--- COST    O(batch log N): one HSET or DEL a job, two more with a parent, about thirteen calls a batch
+-- COST    O(batch log N): one HSET or DEL a job, one more with a parent, about thirteen calls a batch
 -- USES    fence held held_together run limits slots sizes retain subkeys report emit metrics
 local m = fence()
 if m.err then return m end
@@ -162,10 +162,11 @@ local function tell_parents()
     for i = run.first, run.last do
       if is_told[ids[i]] then
         is_told[ids[i]] = nil -- named twice in a call, a claim ends once
-        report(KEYS[10], ids[i], edges[i], done and 'c' or 'f', now, value, sent)
+        report(ids[i], edges[i], done and 'c' or 'f', now, value, sent)
       end
     end
   end
+  send(KEYS[10], sent)
   return sent
 end
 

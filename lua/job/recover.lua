@@ -56,7 +56,7 @@ for i = 1, count do
       local why = 'lease expired ' .. stc .. ' times: the process died or lost the server while the job ran'
       redis.call('HSET', KEYS[13 + i], 'run', run_text(ats, atm, stc, started, now, '', worker),
         'failedReason', why)
-      report(KEYS[13], ids[i], jobs[i][5], 'f', now, why, sent)
+      report(ids[i], jobs[i][5], 'f', now, why, sent)
       ends[#ends + 1] = now
       ends[#ends + 1] = ids[i]
       failed[#failed + 1] = ids[i]
@@ -75,6 +75,7 @@ for i = 1, count do
     end
   end
 end
+send(KEYS[13], sent)
 local evicted = {}
 if #ends > 0 then
   redis.call('ZADD', KEYS[6], unpack(ends))

@@ -110,7 +110,7 @@ for i = 1, count do
         redis.call('DEL', KEYS[k])
         removed[#removed + 1] = id
         if ARGV[6] ~= '1' and not completed[i] and not failed[i] then
-          report(KEYS[19], id, job[4], 'f', now, 'removed before its end', sent)
+          report(id, job[4], 'f', now, 'removed before its end', sent)
         end
         local e = job[2] and read_entry(redis.call('HGET', KEYS[14], job[2]))
         if e and e.owner == id and e.kept == '' then
@@ -125,6 +125,7 @@ for i = 1, count do
     end
   end
 end
+send(KEYS[19], sent)
 free_slots(m, KEYS[2], KEYS[18], left)
 forget_sizes(KEYS[16], from_completed)
 forget_sizes(KEYS[17], from_failed)

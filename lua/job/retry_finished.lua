@@ -12,8 +12,8 @@
 -- STATUS  ok state gone
 -- ERRORS  EMQFENCE
 -- EMITS   retried
--- COST    O(batch log N): three calls a job, up to six with a deduplication id, two more with a parent, about
---         thirteen a batch
+-- COST    O(batch log N): three calls a job, up to six with a deduplication id, one more with a parent, about
+--         fourteen a batch
 -- USES    fence run lanes places sizes dedup report reopen emit
 local m = fence()
 if m.err then return m end
@@ -86,10 +86,11 @@ for i = 1, count do
       redis.call('HDEL', KEYS[10], de)
       redis.call('ZREM', KEYS[11], de)
     end
-    reopen(KEYS[14 + i], KEYS[14], ids[i], jobs[i][6], now, sent)
+    reopen(KEYS[14 + i], ids[i], jobs[i][6], now, sent)
     retried[#retried + 1] = ids[i]
   end
 end
+send(KEYS[14], sent)
 put_ready(lanes, m, KEYS[4], KEYS[5], KEYS[6], KEYS[8])
 emit(KEYS[9], m, now, 'retried', retried)
 if #sent > 0 then return { statuses, sent } end

@@ -16,6 +16,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kParentsPerCall = 128;  // five keys each
+constexpr std::size_t kWorthACall = 128;
+constexpr milliseconds kMoment{50};  // that fewer wait for more
 
 // Those of one parent, in the order of the call.
 struct OfParent {
@@ -135,23 +137,44 @@ void Relay::settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply) {
 
 void Relay::forget(const Batch& batch, const std::vector<bool>& told,
                    const std::vector<bool>& orphaned) {
-  using Transition = scripts::FlowDelivered;
-  const auto count = static_cast<std::size_t>(std::count(told.begin(), told.end(), true));
-  undelivered_ += batch.size() - count;
-  if (count == 0) return;
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<Transition>(
-      k, {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (!told[i]) continue;
-    const auto seen = batch[i].epoch + ":" + static_cast<char>(batch[i].kind) + ":";
-    call.put_args(
-        Transition::ItemArgs{.field = batch[i].field, .seen = seen, .orphaned = bool{orphaned[i]}});
+    if (!told[i]) {
+      ++undelivered_;
+      continue;
+    }
+    told_.push_back({batch[i].field, batch[i].epoch + ":" + static_cast<char>(batch[i].kind) + ":",
+                     orphaned[i]});
   }
+  forget_soon();
+}
+
+void Relay::forget_soon() {
+  if (when_ == Forget::at_once || told_.size() >= kWorthACall) return send_told();
+  if (told_.empty() || std::exchange(waiting_, true)) return;
   ++calls_;
-  queue_->client()->call(
-      std::move(call), queue_->name(), k.meta,
-      [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_call(); });
+  queue_->client()->loop().after(kMoment, [self = shared_from_this()] {
+    self->waiting_ = false;
+    self->send_told();
+    self->ended_call();
+  });
+}
+
+void Relay::send_told() {
+  using Transition = scripts::FlowDelivered;
+  const auto& k = queue_->keys();
+  for (std::size_t from = 0; from < told_.size(); from += kMaxBatchJobs) {
+    const auto count = std::min(kMaxBatchJobs, told_.size() - from);
+    auto call = ScriptCall::of<Transition>(
+        k, {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
+    for (std::size_t i = from; i < from + count; ++i)
+      call.put_args(Transition::ItemArgs{
+          .field = told_[i].field, .seen = told_[i].seen, .orphaned = told_[i].orphaned});
+    ++calls_;
+    queue_->client()->call(
+        std::move(call), queue_->name(), k.meta,
+        [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_call(); });
+  }
+  told_.clear();
 }
 
 void Relay::go_on(const std::shared_ptr<QueueCore>& queue, std::vector<EndMessage> messages) {

@@ -5,7 +5,8 @@
 //
 // Nobody waits for it: a message that could not be delivered is still in its outbox, and a sweep
 // finds it. Messages for one queue travel together, one call at a time; what comes meanwhile
-// travels in the next one.
+// travels in the next one. What was delivered is forgotten at once, or where nobody waits a moment
+// later, many together.
 //
 // Thread-safety: on the loop only.
 #pragma once
@@ -32,9 +33,12 @@ inline constexpr std::chrono::milliseconds kFallenParentsAge = std::chrono::hour
 
 class Relay : public std::enable_shared_from_this<Relay> {
  public:
+  enum class Forget { at_once, in_a_moment };
+
   // `queue`: of the children. `ended`: called whenever there is nothing left to do.
-  Relay(std::shared_ptr<QueueCore> queue, std::function<void()> ended)
-      : queue_(std::move(queue)), ended_(std::move(ended)) {}
+  Relay(std::shared_ptr<QueueCore> queue, std::function<void()> ended,
+        Forget forget = Forget::at_once)
+      : queue_(std::move(queue)), ended_(std::move(ended)), when_(forget) {}
 
   void push(std::vector<EndMessage> messages);
   [[nodiscard]] bool idle() const { return calls_ == 0; }
@@ -52,12 +56,23 @@ class Relay : public std::enable_shared_from_this<Relay> {
   void pump(Lane& lane);
   static std::shared_ptr<Batch> take(Lane& lane);
   void settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply);
+  struct Told {  // an entry of the outbox that need not be there any more
+    std::string field;
+    std::string seen;
+    bool orphaned = false;
+  };
+
   void forget(const Batch& batch, const std::vector<bool>& told, const std::vector<bool>& orphaned);
+  void forget_soon();
+  void send_told();
   void go_on(const std::shared_ptr<QueueCore>& queue, std::vector<EndMessage> messages);
   void ended_call();
 
   std::shared_ptr<QueueCore> queue_;
   std::function<void()> ended_;
+  Forget when_;
+  std::vector<Told> told_;
+  bool waiting_ = false;  // for more that was told
   std::map<std::string, Lane> lanes_;
   std::size_t calls_ = 0;  // on their way
   std::size_t undelivered_ = 0;
