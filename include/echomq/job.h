@@ -121,7 +121,7 @@ class ECHOMQ_API RawJob {
   // once more when they are done; so a handler looks first what children() has, because it runs
   // again after a crash too. Ids of one's own add a child once. Blocks for a few round trips.
   // Errors: as Flows::add; stale (this run lost the job), not_found (the job was removed).
-  Result<std::vector<std::string>> add_children(std::vector<FlowJob> children);
+  Result<std::vector<std::string>> add_children(const std::vector<FlowJob>& children);
   // What became of the children so far, of all runs. Reads all of them: results of up to 64 KiB
   // each. Errors: not_found (the job was removed), and those of the connection.
   Result<Children> children();

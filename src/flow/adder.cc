@@ -325,6 +325,7 @@ Result<std::vector<std::string>> add_children(Adding& adding,
                                               const std::string& id,
                                               const std::vector<FlowJob>& children) {
   std::vector<const FlowJob*> roots;
+  roots.reserve(children.size());
   for (const auto& child : children) roots.push_back(&child);
   if (auto ok = adding.take(roots, /*are_children=*/true); !ok) return ok.error();
   if (auto ok = adding.prepare(); !ok) return ok.error();

@@ -120,6 +120,7 @@ Result<ChildCounts> read_counts(QueueCore& queue, const std::string& id) {
   constexpr std::array kStates{ChildState::pending, ChildState::completed, ChildState::ignored,
                                ChildState::failed};
   std::vector<std::string> commands;
+  commands.reserve(kStates.size());
   for (const auto state : kStates)
     commands.push_back(wire::command({"HLEN", key_of(queue, id, state)}));
   const auto replies = ask_plainly(queue, std::move(commands));

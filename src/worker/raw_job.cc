@@ -47,12 +47,12 @@ Result<bool> RawJob::release_deduplication() {
 const std::string& RawJob::parent() const noexcept { return running_->job.parent; }
 const std::string& RawJob::parent_queue() const noexcept { return running_->job.parent_queue; }
 
-Result<std::vector<std::string>> RawJob::add_children(std::vector<FlowJob> children) {
+Result<std::vector<std::string>> RawJob::add_children(const std::vector<FlowJob>& children) {
   if (lease_lost())
     return Error{ErrorCode::stale,
                  "job " + id() + " is another run's by now; it gets no children of this one",
                  {{"queue", queue()}, {"value", id()}}};
-  return flow::add_children(running_->core, id(), std::move(children));
+  return flow::add_children(running_->core, id(), children);
 }
 
 Result<Children> RawJob::children() { return flow::read_children(*running_->core, id()); }

@@ -48,7 +48,8 @@ TEST_F(AddedFlows, B2_AParentRunsWhenItsChildrenInOtherQueuesAreDone) {
   std::vector<std::string> results;
   work("a", [&](Job<>& job) {
     if (job.data() != "parent") return Outcome::done("of " + job.data());
-    for (const auto& child : job.children().value().completed) results.push_back(*child.result);
+    const auto children = job.children().value();
+    for (const auto& child : children.completed) results.push_back(*child.result);
     return Outcome::done("all");
   });
   ASSERT_TRUE(reaches("a", tree.id, JobState::completed)) << log.text();
