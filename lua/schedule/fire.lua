@@ -1,9 +1,10 @@
--- schedule/fire: makes the jobs of ticks that are due. An item is one step of a scheduler: from the tick that
--- its caller saw as the next one (`seen`) to the one that follows (`next`; empty: it has ended), with one job
--- for `tick` (empty: none), and `skipped` ticks between them that make none. Several steps of one scheduler
--- stand one behind the other. What has moved since is told so and left alone. A job is made of the template in
--- the scheduler's hash, under the id `<scheduler>.<tick>`; with `last_job` only if that job is over. Beyond
--- 256 KiB of templates a step is left to the next call, as `moved`, unless it is the first one.
+-- schedule/fire: makes the jobs of ticks that are due. An item is one step of a scheduler: from the tick
+-- that its caller saw as the next one (`seen`) to the one that follows (`next`; empty: it has ended), with
+-- one job for `tick` (empty: none), and `skipped` ticks between them that make none. Several steps of one
+-- scheduler stand one behind the other. What has moved since is told so and left alone. A job is made of
+-- the template in the scheduler's hash, under the id `<scheduler>.<tick>`; with `last_job` only if that
+-- job is over. Beyond 256 KiB of templates a step is left to the next call, as `moved`, unless it is the
+-- first one.
 -- KEYS    meta schedules wait prioritized crashed delayed completed failed trash marker events ghosts
 -- ITEM KEYS schedule last job
 -- ARGV    revision now count
@@ -40,8 +41,9 @@ local function look(schedule, where, next_tick)
   local priority, lifo, from = string.match(h[3] or '', '^(%d+):([01]):()')
   if not h[1] or not priority then return false end
   local data = h[4] or ''
-  return { where = where, def = h[1], ran = read_ran(h[2]), next = next_tick, data = data, size = #data + #h[3],
-    head = now .. ':' .. string.sub(h[3], from), how = { delay = '0', priority = priority, lifo = lifo == '1' } }
+  return { where = where, def = h[1], ran = read_ran(h[2]), next = next_tick,
+    data = data, size = #data + #h[3], head = now .. ':' .. string.sub(h[3], from),
+    how = { delay = '0', priority = priority, lifo = lifo == '1' } }
 end
 
 local function is_over(job, id)

@@ -25,7 +25,7 @@ TEST_F(Status, CountsEachState) {
   const json expected{{"queue", name}, {"paused", false},       {"limited", false},
                       {"waiting", 3},  {"prioritized", 1},      {"active", 0},
                       {"delayed", 2},  {"waiting_children", 0}, {"completed", 0},
-                      {"failed", 0}};
+                      {"failed", 0},   {"schedulers", 0}};
   EXPECT_EQ(one, (json{{"queues", {expected}}}));
   const auto text = emq({"status", "{" + name + "}"}).out;
   EXPECT_NE(text.find(name), std::string::npos);
