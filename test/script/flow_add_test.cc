@@ -133,6 +133,22 @@ TEST_F(FlowAdd, AChildThatWasSettledIsAwaitedAnew) {
   EXPECT_EQ(q.field("p", "fails"), "0:x:a");
 }
 
+TEST_F(FlowAdd, AChildThatLetItsParentGoOnIsAwaitedAnewToo) {
+  q.add({{.id = "p"}});
+  q.claim(1);
+  q.add_flow(plan_name(), plan_below(plan_name(), q.name(), "p", {{.queue = "x", .id = "a"}}));
+  q.settle({{.parent = "p", .ref = "x:a", .kind = 'f', .policy = 'c', .value = "no"}});
+  const auto next = q.name() + ":8";
+  q.add_flow(next, plan_below(next, q.name(), "p", {{.queue = "x", .id = "a"}}, 5));
+  EXPECT_EQ(q.edge("p", Sub::dependencies, "x:a"), "5");
+  EXPECT_EQ(q.edge("p", Sub::unsuccessful, "x:a"), "(nil)") << "a child has one edge";
+}
+
+TEST_F(FlowAdd, AnIdNamedTwiceInACallIsAddedOnce) {
+  EXPECT_EQ(statuses(q.add_flow(plan_name(), family({{.id = "a"}, {.id = "a"}}))), "ok ok ok dup");
+  EXPECT_EQ(list(q.keys.wait), "a");
+}
+
 TEST_F(FlowAdd, APriorityHasItsPlace) {
   q.add_flow(
       plan_name(),

@@ -80,6 +80,31 @@ TEST_F(FlowSettle, OfANamedTwiceParentOnlyTheFirstIsAskedAgain) {
   EXPECT_EQ(list(q.keys.wait), "p");
 }
 
+// Two messages of one child in a call: the second builds on the first.
+TEST_F(FlowSettle, AnotherRunToldBesideTheEndBeforeItIsAwaited) {
+  parent({"a", "b"});
+  EXPECT_EQ(statuses(q.settle({failed("a", 'i'), reopened("a", 2, 'i')})), "ok ok");
+  EXPECT_EQ(q.edge("p", Sub::dependencies, "x:a"), "2");
+  EXPECT_EQ(statuses(q.settle({completed("b")})), "ok");
+  EXPECT_EQ(state(), "waiting-children");
+}
+
+TEST_F(FlowSettle, TheEndOfALaterRunToldBesideAnEarlierOneCounts) {
+  parent({"a", "b"});
+  EXPECT_EQ(statuses(q.settle({completed("a"), completed("a", 2), reopened("a", 2)})),
+            "ok ok moved");
+  EXPECT_EQ(q.edge("p", Sub::processed, "x:a"), "2:+of a");
+  EXPECT_EQ(q.edge("p", Sub::dependencies, "x:a"), "(nil)");
+}
+
+TEST_F(FlowSettle, AParentDoesNotFallOverAChildThatRunsAgain) {
+  parent({"a"});
+  EXPECT_EQ(statuses(q.settle({failed("a", 'f'), reopened("a", 2)})), "ok ok");
+  EXPECT_EQ(state(), "waiting-children");
+  q.settle({completed("a", 2)});
+  EXPECT_EQ(list(q.keys.wait), "p");
+}
+
 TEST_F(FlowSettle, AFailureFailsTheParentUnlessItSaysOtherwise) {
   parent({"a", "b"});
   EXPECT_EQ(statuses(q.settle({failed("a", 'f')})), "ok");
