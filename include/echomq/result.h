@@ -150,7 +150,9 @@ class [[nodiscard]] Result {
     if (!ok()) raise(*std::get_if<1>(&state_));
     return *std::get_if<0>(&state_);
   }
-  T&& value() && {
+  // Of a temporary by value, so that what is read of it lives on:
+  // for (const auto& job : queue.jobs(...).value().jobs)
+  T value() && {
     if (!ok()) raise(*std::get_if<1>(&state_));
     return std::move(*std::get_if<0>(&state_));
   }
@@ -159,7 +161,7 @@ class [[nodiscard]] Result {
   // Unchecked, like std::expected: only after ok().
   T& operator*() & noexcept { return *std::get_if<0>(&state_); }
   const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
-  T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  T operator*() && { return std::move(*std::get_if<0>(&state_)); }
   T* operator->() noexcept { return std::get_if<0>(&state_); }
   const T* operator->() const noexcept { return std::get_if<0>(&state_); }
 
