@@ -48,6 +48,7 @@ void Reconciler::looked(std::int64_t from, Result<wire::Reply> reply) {
   for (auto entry = page.rbegin(); entry != page.rend(); ++entry) {
     const auto lease = Lease::from_score(static_cast<std::uint64_t>(entry->score));
     if (!is_unknown(entry->member, lease)) continue;
+    queue_->holds(entry->member, lease.token());  // so that no later look finds it again
     job::LoadedJob lost;
     lost.id = std::move(entry->member);
     settler_->push(

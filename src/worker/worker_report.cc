@@ -5,9 +5,12 @@ namespace echomq::inline v2 {
 
 void WorkerReport::settled(Settlement::Kind kind, std::string_view status) {
   const std::lock_guard lock(mutex_);
+  const bool is_refused = status == "stale" || status == "gone";
   if (status == "unknown") {
     ++stats_.unknown;
-  } else if (status == "stale" || status == "gone") {
+  } else if (is_refused && kind == Settlement::Kind::release) {
+    // It had no result to be refused, and was mostly given back before: that answer was lost.
+  } else if (is_refused) {
     ++stats_.refused;
   } else if (kind == Settlement::Kind::complete) {
     ++stats_.completed;
