@@ -11,7 +11,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   waiting-children ready failed
 -- COST    O(batch log N): up to six calls a job, about fifteen a batch
--- USES    fence held run lanes limits slots sizes retain report fall emit metrics
+-- USES    fence held give_up run lanes limits slots sizes retain report fall emit metrics
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -30,13 +30,7 @@ local statuses, jobs, pending, leave = {}, {}, {}, {}
 for i = 1, count do
   local k = 11 + 3 * i
   local job = redis.pcall('HMGET', KEYS[k], 'head', 'place', 'run', 'edge', 'fails')
-  local there = not job.err and job[1]
-  if mine[i] then
-    leave[#leave + 1] = ids[i]
-    statuses[i] = there and 'ok' or 'gone'
-  else
-    statuses[i] = there and 'stale' or 'gone'
-  end
+  statuses[i] = give_up(job, mine[i], ids[i], leave)
   jobs[i] = job
   if statuses[i] == 'ok' then
     pending[i] = redis.call('HLEN', KEYS[k + 1])

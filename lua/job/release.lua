@@ -10,7 +10,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   released
 -- COST    O(batch log N): two calls a job, about ten a batch, four more with a hold
--- USES    fence held run lanes limits slots hold emit
+-- USES    fence held give_up run lanes limits slots hold emit
 local m = fence()
 if m.err then return m end
 local now, count, hold = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -27,13 +27,7 @@ if hold > 0 then redis.call('HLEN', KEYS[8]) end
 local statuses, jobs, leave = {}, {}, {}
 for i = 1, count do
   local job = redis.pcall('HMGET', KEYS[8 + i], 'head', 'place', 'run')
-  local there = not job.err and job[1]
-  if mine[i] then
-    leave[#leave + 1] = ids[i]
-    statuses[i] = there and 'ok' or 'gone'
-  else
-    statuses[i] = there and 'stale' or 'gone'
-  end
+  statuses[i] = give_up(job, mine[i], ids[i], leave)
   jobs[i] = job
 end
 

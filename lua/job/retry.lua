@@ -8,7 +8,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   retried delayed
 -- COST    O(batch log N): two calls a job, about ten a batch
--- USES    fence held run lanes timers limits slots emit
+-- USES    fence held give_up run lanes timers limits slots emit
 local m = fence()
 if m.err then return m end
 local now, count = ARGV[2], tonumber(ARGV[3])
@@ -25,13 +25,7 @@ redis.call('ZCARD', KEYS[6])
 local statuses, jobs, leave = {}, {}, {}
 for i = 1, count do
   local job = redis.pcall('HMGET', KEYS[8 + i], 'head', 'place', 'run', 'lifo')
-  local there = not job.err and job[1]
-  if mine[i] then
-    leave[#leave + 1] = ids[i]
-    statuses[i] = there and 'ok' or 'gone'
-  else
-    statuses[i] = there and 'stale' or 'gone'
-  end
+  statuses[i] = give_up(job, mine[i], ids[i], leave)
   jobs[i] = job
 end
 
