@@ -49,9 +49,7 @@ echomq::Result<echomq::JobOptions> job_options(const AddOptions& typed) {
   if (!read) return read.error();
   auto options = *std::move(read);
   options.name = typed.name;
-  const auto delay = duration("--delay", typed.delay);
-  if (!delay) return delay.error();
-  options.delay = *delay;
+  if (const auto set = set_job_option("--delay", typed.delay, options); !set) return set.error();
   if (typed.id) {
     // An empty id would mean "mint one", which is not what was asked for.
     if (typed.id->empty()) return bad_value("--id", "", "1 to 255 of A-Z a-z 0-9 . _ -");

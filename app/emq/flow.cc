@@ -70,7 +70,7 @@ Exit show(const FlowOptions& typed, const Session& session) {
   if (!id) return session.fail(id.error());
   const auto depth = whole_number("--depth", typed.depth, 1, echomq::kMaxFlowDepth);
   if (!depth) return session.fail(depth.error());
-  const auto children = whole_number("--children", typed.children, 1, 100'000);
+  const auto children = whole_number("--children", typed.children, 1, echomq::kMaxFlowJobs);
   if (!children) return session.fail(children.error());
   auto client = session.connect();
   if (!client) return session.fail(client.error());

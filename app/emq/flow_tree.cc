@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "argument.h"
+#include "job_words.h"
 
 namespace emq {
 namespace {
@@ -45,31 +46,7 @@ std::string typed(const Json& value) {
 std::optional<Error> take_option(const std::string& key, const Json& value,
                                  echomq::JobOptions& options) {
   const auto text = typed(value);
-  if (key == "attempts") {
-    const auto number = whole_number(key, text, 1, echomq::kMaxAttempts);
-    if (!number) return number.error();
-    options.attempts = static_cast<unsigned>(*number);
-  } else if (key == "priority") {
-    const auto number = whole_number(key, text, 0, echomq::kMaxPriority);
-    if (!number) return number.error();
-    options.priority = static_cast<unsigned>(*number);
-  } else if (key == "delay") {
-    const auto time = duration(key, text);
-    if (!time) return time.error();
-    options.delay = *time;
-  } else if (key == "expires") {
-    const auto time = duration(key, text, std::chrono::milliseconds(1));
-    if (!time) return time.error();
-    options.expires_in = *time;
-  } else if (key == "backoff") {
-    const auto rule = backoff(key, text);
-    if (!rule) return rule.error();
-    options.backoff = *rule;
-  } else if (key == "keep_completed" || key == "keep_failed") {
-    const auto rule = keep(key, text);
-    if (!rule) return rule.error();
-    (key == "keep_completed" ? options.keep_completed : options.keep_failed) = *rule;
-  } else if (key == "lifo") {
+  if (key == "lifo") {
     if (!value.is_boolean()) return bad_value(key, text, "true or false");
     options.lifo = value.get<bool>();
   } else if (key == "id") {
@@ -78,9 +55,12 @@ std::optional<Error> take_option(const std::string& key, const Json& value,
   } else if (key == "traceparent") {
     options.traceparent = text;
   } else {
-    return bad_value("options", key,
-                     "attempts, backoff, delay, expires, id, keep_completed, keep_failed, lifo, "
-                     "priority or traceparent");
+    const auto set = set_job_option(key, text, options);
+    if (!set) return set.error();
+    if (!*set)
+      return bad_value("options", key,
+                       "attempts, backoff, delay, expires, id, keep_completed, keep_failed, lifo, "
+                       "priority or traceparent");
   }
   return std::nullopt;
 }

@@ -48,7 +48,6 @@ Json options_json(const echomq::JobOptions& options) {
 }  // namespace
 
 Json to_json(const JobInfo& job) {
-  const auto time = [](std::int64_t ms) { return ms == 0 ? Json(nullptr) : Json(ms); };
   Json out{{"queue", job.queue}, {"id", job.id}};
   if (const auto branded = echomq::brand_id(job.id)) out["branded"] = *branded;
   put_bytes(out, "name", job.name);
@@ -58,10 +57,10 @@ Json to_json(const JobInfo& job) {
   out["attempts_made"] = job.attempts_made;
   out["attempts_started"] = job.attempts_started;
   out["crashes"] = job.crashes;
-  out["added_ms"] = time(job.added_ms);
-  out["due_ms"] = time(job.due_ms);
-  out["processed_ms"] = time(job.processed_ms);
-  out["finished_ms"] = time(job.finished_ms);
+  out["added_ms"] = time_json(job.added_ms);
+  out["due_ms"] = time_json(job.due_ms);
+  out["processed_ms"] = time_json(job.processed_ms);
+  out["finished_ms"] = time_json(job.finished_ms);
   put_bytes(out, "worker", job.worker);
   put_bytes(out, "progress", job.progress);
   out["result"] = nullptr;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "job_words.h"
 
+#include <algorithm>
 #include <chrono>
-#include <tuple>
+#include <utility>
 
 #include "argument.h"
 
@@ -36,29 +37,50 @@ echomq::Result<echomq::JobOptions> JobWords::read() const {
   echomq::JobOptions options;
   options.lifo = lifo;
   options.traceparent = traceparent;
-  if (expires) {
-    const auto time = duration("--expires", *expires, std::chrono::milliseconds(1));
-    if (!time) return time.error();
-    options.expires_in = *time;
-  }
-  const auto rank = whole_number("--priority", priority, 0, echomq::kMaxPriority);
-  if (!rank) return rank.error();
-  options.priority = static_cast<unsigned>(*rank);
-  const auto tries = whole_number("--attempts", attempts, 1, echomq::kMaxAttempts);
-  if (!tries) return tries.error();
-  options.attempts = static_cast<unsigned>(*tries);
-  const auto wait = emq::backoff("--backoff", backoff);
-  if (!wait) return wait.error();
-  options.backoff = *wait;
-  for (const auto& [option, text, rule] :
-       {std::tuple{"--keep-completed", &keep_completed, &options.keep_completed},
-        std::tuple{"--keep-failed", &keep_failed, &options.keep_failed}}) {
-    if (!*text) continue;
-    const auto parsed = keep(option, **text);
-    if (!parsed) return parsed.error();
-    *rule = *parsed;
+  for (const auto& [option, text] :
+       {std::pair{"--expires", expires}, std::pair{"--priority", std::optional(priority)},
+        std::pair{"--attempts", std::optional(attempts)},
+        std::pair{"--backoff", std::optional(backoff)},
+        std::pair{"--keep-completed", keep_completed}, std::pair{"--keep-failed", keep_failed}}) {
+    if (!text) continue;
+    if (const auto set = set_job_option(option, *text, options); !set) return set.error();
   }
   return options;
+}
+
+echomq::Result<bool> set_job_option(const std::string& option, const std::string& text,
+                                    echomq::JobOptions& options) {
+  using std::chrono::milliseconds;
+  auto key = option.substr(option.starts_with("--") ? 2 : 0);
+  std::replace(key.begin(), key.end(), '-', '_');
+  if (key == "attempts") {
+    const auto tries = whole_number(option, text, 1, echomq::kMaxAttempts);
+    if (!tries) return tries.error();
+    options.attempts = static_cast<unsigned>(*tries);
+  } else if (key == "backoff") {
+    const auto rule = backoff(option, text);
+    if (!rule) return rule.error();
+    options.backoff = *rule;
+  } else if (key == "delay") {
+    const auto time = duration(option, text);
+    if (!time) return time.error();
+    options.delay = *time;
+  } else if (key == "expires") {
+    const auto time = duration(option, text, milliseconds(1));
+    if (!time) return time.error();
+    options.expires_in = *time;
+  } else if (key == "keep_completed" || key == "keep_failed") {
+    const auto rule = keep(option, text);
+    if (!rule) return rule.error();
+    (key == "keep_completed" ? options.keep_completed : options.keep_failed) = *rule;
+  } else if (key == "priority") {
+    const auto rank = whole_number(option, text, 0, echomq::kMaxPriority);
+    if (!rank) return rank.error();
+    options.priority = static_cast<unsigned>(*rank);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace emq

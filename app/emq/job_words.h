@@ -11,6 +11,11 @@
 
 namespace emq {
 
+// Sets one option of a job from its text. `option`: as the user typed it, by which errors name it:
+// --keep-failed, keep_failed. Answers whether there is such an option.
+echomq::Result<bool> set_job_option(const std::string& option, const std::string& text,
+                                    echomq::JobOptions& options);
+
 struct JobWords {
   bool lifo = false;
   std::optional<std::string> expires{};

@@ -55,6 +55,8 @@ void print_json(const Json& document) {
   put(stdout, document.dump(-1, ' ', false, kReplace) + "\n");
 }
 
+Json time_json(std::int64_t unix_ms) { return unix_ms == 0 ? Json(nullptr) : Json(unix_ms); }
+
 void put_bytes(Json& object, const std::string& field, std::string_view bytes) {
   if (is_utf8(bytes)) {
     object[field] = bytes;

@@ -44,6 +44,8 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
 
 // One document and a newline, to stdout. Bytes that are not UTF-8 become U+FFFD.
 void print_json(const Json& document);
+// A time in milliseconds since 1970; null where there is none (0).
+Json time_json(std::int64_t unix_ms);
 // object[field] = bytes where they are UTF-8; else null, and object[field + "_base64"] holds them.
 void put_bytes(Json& object, const std::string& field, std::string_view bytes);
 

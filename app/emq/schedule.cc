@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,131 +17,26 @@
 #include "echomq/keyspace.h"
 #include "job_words.h"
 #include "moment.h"
+#include "schedule_words.h"
 #include "session.h"
 
 namespace emq {
 namespace {
 
-using echomq::Cron;
-using echomq::Every;
 using echomq::Missed;
 using echomq::Overlap;
 using echomq::Result;
-using echomq::Schedule;
 using echomq::SchedulerInfo;
 using std::chrono::milliseconds;
-
-// When, as it is typed.
-struct ScheduleWords {
-  std::optional<std::string> pattern{};
-  std::string zone = "UTC";
-  std::optional<std::string> every{};
-  std::string offset = "0";
-  std::optional<std::string> start{};
-  std::optional<std::string> end{};
-};
-
-void declare_when(CLI::App& verb, ScheduleWords& words) {
-  verb.add_option("--tz", words.zone, "The time zone of the pattern: Europe/Berlin")
-      ->type_name("ZONE")
-      ->capture_default_str();
-  auto* every = verb.add_option("--every", words.every,
-                                "At an interval, instead of a pattern: 10ms to ten years")
-                    ->type_name("TIME");
-  verb.add_option("--offset", words.offset,
-                  "With --every: that much after the whole intervals since 1970, or since --start")
-      ->type_name("TIME")
-      ->needs(every);
-  verb.add_option("--start", words.start, "Not before: 2026-02-03 or 2026-02-03T04:05Z")
-      ->type_name("MOMENT");
-  verb.add_option("--end", words.end, "And not after")->type_name("MOMENT");
-}
-
-Result<Schedule> schedule_of(const ScheduleWords& words) {
-  Schedule schedule;
-  if (words.pattern.has_value() == words.every.has_value())
-    return bad_value("--every", words.every.value_or("not given"),
-                     "either a pattern or --every TIME");
-  if (words.every) {
-    const auto interval = duration("--every", *words.every, echomq::kMinInterval);
-    if (!interval) return interval.error();
-    const auto offset = duration("--offset", words.offset);
-    if (!offset) return offset.error();
-    schedule.when = Every{*interval, *offset};
-  } else {
-    schedule.when = Cron{*words.pattern, words.zone};
-  }
-  for (const auto& [option, text, time] : {std::tuple{"--start", &words.start, &schedule.start_ms},
-                                           std::tuple{"--end", &words.end, &schedule.end_ms}}) {
-    if (!*text) continue;
-    const auto at = moment(option, **text);
-    if (!at) return at.error();
-    *time = *at;
-  }
-  return schedule;
-}
-
-// "2026-03-30T09:00:00+02:00", by the clocks of the zone; whole seconds.
-std::string local(std::int64_t at_ms, const std::string& zone) {
-  const auto offset = echomq::utc_offset(zone, at_ms);
-  if (!offset) return utc(at_ms);
-  auto text = utc(at_ms + milliseconds(*offset).count());
-  text.resize(text.find('.'));
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(*offset).count();
-  return text + fmt::format("{}{:02}:{:02}", minutes < 0 ? '-' : '+', std::abs(minutes) / 60,
-                            std::abs(minutes) % 60);
-}
-
-std::string zone_of(const Schedule& schedule) {
-  const auto* const cron = std::get_if<Cron>(&schedule.when);
-  return cron == nullptr ? std::string("UTC") : cron->zone;
-}
-
-std::string when_of(const Schedule& schedule) {
-  if (const auto* const cron = std::get_if<Cron>(&schedule.when))
-    return cron->pattern + (cron->zone == "UTC" ? "" : " (" + cron->zone + ")");
-  const auto& every = std::get<Every>(schedule.when);
-  auto text = "every " + length(every.interval);
-  if (every.offset.count() != 0) text += ", offset " + length(every.offset);
-  return text;
-}
-
-std::string missed_of(const Missed& missed) {
-  switch (missed.kind) {
-    case Missed::Kind::skip: return "skip";
-    case Missed::Kind::run_once: return "once";
-    case Missed::Kind::run_all: return "all:" + std::to_string(missed.max);
-  }
-  return {};
-}
 
 const char* state_of(const SchedulerInfo& info) {
   if (info.paused) return "paused";
   return info.next_ms == 0 ? "ended" : "on";
 }
 
-Json time_json(std::int64_t ms) { return ms == 0 ? Json(nullptr) : Json(ms); }
-
-Json schedule_json(const Schedule& schedule) {
-  Json out;
-  if (const auto* const cron = std::get_if<Cron>(&schedule.when)) {
-    out = {{"pattern", cron->pattern}, {"tz", cron->zone}};
-  } else {
-    const auto& every = std::get<Every>(schedule.when);
-    out = {{"every_ms", every.interval.count()}, {"offset_ms", every.offset.count()}};
-  }
-  out["start_ms"] = time_json(schedule.start_ms);
-  out["end_ms"] = time_json(schedule.end_ms);
-  out["limit"] = schedule.limit == 0 ? Json(nullptr) : Json(schedule.limit);
-  out["immediately"] = schedule.immediately;
-  out["missed"] = missed_of(schedule.missed);
-  out["overlap"] = schedule.overlap == Overlap::skip ? "skip" : "allow";
-  return out;
-}
-
 Json info_json(const std::string& queue, const SchedulerInfo& info) {
   Json out{{"queue", queue}, {"id", info.id}, {"state", state_of(info)}};
-  out["schedule"] = schedule_json(info.schedule);
+  out["schedule"] = to_json(info.schedule);
   out["name"] = to_utf8(info.options.name);
   put_bytes(out, "data", info.data);
   out["next_ms"] = time_json(info.next_ms);
@@ -162,7 +56,7 @@ struct NextOptions {
 };
 
 Exit show_next(const NextOptions& typed, const Session& session) {
-  const auto schedule = schedule_of(typed.when);
+  const auto schedule = typed.when.read();
   if (!schedule) return session.fail(schedule.error());
   const auto count = whole_number("--count", typed.count, 1, echomq::kMaxTicksAtOnce);
   if (!count) return session.fail(count.error());
@@ -187,7 +81,7 @@ Exit show_next(const NextOptions& typed, const Session& session) {
       print("{}  {}\n", local(tick, zone), utc(tick));
   }
   if (session.json) {
-    auto out = schedule_json(*schedule);
+    auto out = to_json(*schedule);
     out["next"] = std::move(rows);
     print_json(out);
   }
@@ -203,7 +97,7 @@ void declare_next(CLI::App& group, Session& session) {
   auto typed = std::make_shared<NextOptions>();
   verb->add_option("PATTERN", typed->when.pattern,
                    "[second] minute hour day-of-month month day-of-week");
-  declare_when(*verb, typed->when);
+  typed->when.declare(*verb);
   verb->add_option("--count", typed->count, "How many, 1 to 10000")
       ->type_name("N")
       ->capture_default_str();
@@ -242,7 +136,7 @@ Result<Missed> missed_rule(const std::string& text) {
 
 Exit add_scheduler(const ScheduleAddOptions& typed, const Session& session) {
   if (const auto bare = echomq::queue_name(typed.queue); !bare) return session.fail(bare.error());
-  auto schedule = schedule_of(typed.when);
+  auto schedule = typed.when.read();
   if (!schedule) return session.fail(schedule.error());
   if (typed.limit) {
     const auto limit = whole_number("--limit", *typed.limit, 1, echomq::kMaxScheduleLimit);
@@ -298,7 +192,7 @@ void declare_add_scheduler(CLI::App& group, Session& session) {
   verb->add_option("--cron", typed->when.pattern,
                    "[second] minute hour day-of-month month day-of-week, or @daily and friends")
       ->type_name("PATTERN");
-  declare_when(*verb, typed->when);
+  typed->when.declare(*verb);
   verb->add_option("--limit", typed->limit, "So many jobs, then no more")->type_name("N");
   verb->add_flag("--immediately", typed->immediately,
                  "With --every: the first one at once. Excludes --start");
