@@ -12,7 +12,9 @@
 #include "echomq_scripts.h"
 #include "flow/plan.h"
 #include "flow/plan_run.h"
+#include "job/reference.h"
 #include "queue/ask.h"
+#include "queue/plan_call.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -139,7 +141,7 @@ class Adding {
   }
 
   [[nodiscard]] std::string plan_name(const QueueCore& home) const {
-    return home.name() + ":" + plan_id_;
+    return job::reference(home.name(), plan_id_);
   }
   [[nodiscard]] const std::vector<PlannedJob>& jobs() const { return jobs_; }
   [[nodiscard]] const std::shared_ptr<QueueCore>& queue_of(const PlannedJob& job) const {
@@ -173,7 +175,7 @@ class Adding {
     if (auto ok = check_node(node, client_->options().data_limit); !ok) return ok;
     planned.id = node.options.id;
     planned.job = job::encode_checked(std::move(node.data), node.options);
-    if (!planned.id.empty() && !own_ids_.insert(planned.queue + ":" + planned.id).second)
+    if (!planned.id.empty() && !own_ids_.insert(job::reference(planned.queue, planned.id)).second)
       return bad_option("id", "\"" + planned.id + "\"",
                         "each id once in a tree: a job has one parent");
     return {};
@@ -243,7 +245,7 @@ class Adding {
   Result<void> write(QueueCore& home, const std::vector<std::string>& entries, std::size_t first,
                      bool sealed) {
     const auto& k = home.keys();
-    const auto flow = named_key(home.name(), "flow", plan_id_);
+    const auto flow = flow_key(home.name(), plan_id_);
     const auto until = monotonic_ms() + client_->options().command_timeout;
     bool lost = false;
     while (true) {
@@ -271,13 +273,7 @@ class Adding {
     }
   }
 
-  void give_up(QueueCore& home) {
-    const auto& k = home.keys();
-    const auto flow = named_key(home.name(), "flow", plan_id_);
-    (void)ask(home, ScriptCall::of<scripts::FlowClose>(
-                        {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-                        {.revision = scripts::kRevision, .plan = plan_id_, .seen = "o:"}));
-  }
+  void give_up(QueueCore& home) { (void)ask(home, close_plan_call(home, plan_id_, "o:")); }
 
   std::shared_ptr<ClientCore> client_;
   std::vector<PlannedJob> jobs_;

@@ -10,12 +10,11 @@
 #include "flow/adder.h"
 #include "flow/read_children.h"
 #include "flow/stuck.h"
+#include "job/reference.h"
 #include "queue/moves.h"
 
 namespace echomq::inline v2 {
 namespace {
-
-constexpr std::size_t kMostChildren = 100'000;
 
 Result<std::shared_ptr<QueueCore>> checked(const std::shared_ptr<ClientCore>& client,
                                            std::string_view queue, std::string_view id) {
@@ -62,26 +61,13 @@ class TreeReader {
   }
 
   Result<void> take_children(QueueCore& core, FlowTree& node) const {
-    std::unordered_set<std::string> seen;
-    for (const auto state :
-         {ChildState::pending, ChildState::completed, ChildState::ignored, ChildState::failed}) {
-      ChildPageOptions page{.limit = 256};
-      do {
-        auto read = flow::read_page(core, node.id, state, page);
-        if (!read) return read.error();
-        for (auto& child : read->children) {
-          if (!seen.insert(child.queue + ":" + child.id).second) continue;
-          if (node.children.size() == options_.max_children) {
-            node.cut = true;
-            return {};
-          }
-          node.children.push_back(
-              {.queue = std::move(child.queue), .id = std::move(child.id), .state = state});
-        }
-        page.cursor = std::move(read->next);
-      } while (!page.cursor.empty());
-    }
-    return {};
+    return flow::each_child(core, node.id, flow::kChildStates, [&](Child child) {
+      node.cut = node.children.size() == options_.max_children;
+      if (node.cut) return false;
+      node.children.push_back(
+          {.queue = std::move(child.queue), .id = std::move(child.id), .state = child.state});
+      return true;
+    });
   }
 
   std::shared_ptr<ClientCore> client_;
@@ -108,7 +94,7 @@ class TreeRemover {
   // Which jobs there are below it, by their depth.
   Result<void> collect(const std::string& queue, const std::string& id) {
     levels_.push_back({{queue, {id}}});
-    std::unordered_set<std::string> seen{queue + ":" + id};
+    std::unordered_set<std::string> seen{job::reference(queue, id)};
     for (std::size_t depth = 0; !levels_[depth].empty() && depth < kMaxFlowDepth; ++depth) {
       Level below;
       for (const auto& [of, ids] : levels_[depth]) {
@@ -124,19 +110,11 @@ class TreeRemover {
 
   static Result<void> collect_children(QueueCore& core, const std::string& id,
                                        std::unordered_set<std::string>& seen, Level& below) {
-    for (const auto state :
-         {ChildState::pending, ChildState::completed, ChildState::ignored, ChildState::failed}) {
-      ChildPageOptions page{.limit = 256};
-      do {
-        auto read = flow::read_page(core, id, state, page);
-        if (!read) return read.error();
-        for (auto& child : read->children)
-          if (seen.insert(child.queue + ":" + child.id).second)
-            below[child.queue].push_back(std::move(child.id));
-        page.cursor = std::move(read->next);
-      } while (!page.cursor.empty());
-    }
-    return {};
+    return flow::each_child(core, id, flow::kChildStates, [&](Child child) {
+      if (seen.insert(job::reference(child.queue, child.id)).second)
+        below[child.queue].push_back(std::move(child.id));
+      return true;
+    });
   }
 
   Result<void> remove_some(const std::string& queue, const Ids& ids, bool quiet) {
@@ -186,9 +164,9 @@ Result<FlowTree> Flows::tree(std::string_view queue, std::string_view id,
   if (options.depth < 1 || options.depth > kMaxFlowDepth)
     return bad_option("depth", std::to_string(options.depth),
                       "1 to " + std::to_string(kMaxFlowDepth));
-  if (options.max_children < 1 || options.max_children > kMostChildren)
+  if (options.max_children < 1 || options.max_children > kMaxFlowJobs)
     return bad_option("max_children", std::to_string(options.max_children),
-                      "1 to " + std::to_string(kMostChildren));
+                      "1 to " + std::to_string(kMaxFlowJobs));
   auto core = checked(core_, queue, id);
   if (!core) return core.error();
   return TreeReader(core_, options).read((*core)->name(), std::string(id));

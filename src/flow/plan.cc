@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/number.h"
+#include "base/parts.h"
 #include "echomq/id.h"
+#include "job/reference.h"
 
 namespace echomq::inline v2::flow {
 namespace {
@@ -20,36 +22,6 @@ char letter_of(ChildFailure policy) {
   }
   return 'f';
 }
-
-std::string reference(std::string_view queue, std::string_view id) {
-  return std::string(queue).append(1, ':').append(id);
-}
-
-// Whoever loads the job is told by its options that it has a parent; names and ids need no escape.
-std::string with_parent(std::string opts, const std::string& parent) {
-  if (opts.empty()) return "{\"parent\":\"" + parent + "\"}";
-  opts.pop_back();
-  return opts + ",\"parent\":\"" + parent + "\"}";
-}
-
-// The words before the first line end, each up to a blank.
-class Words {
- public:
-  explicit Words(std::string_view line) : rest_(line) {}
-  std::string_view next() {
-    const auto end = std::min(rest_.find(' '), rest_.size());
-    const auto word = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    return word;
-  }
-  template <class N>
-  N number() {
-    return to_number<N>(next());
-  }
-
- private:
-  std::string_view rest_;
-};
 
 // An empty word would not be one.
 std::string word_or_dash(const std::string& word) { return word.empty() ? "-" : word; }
@@ -79,7 +51,7 @@ class Writer {
       const auto end = std::min(children.size(), from + kEdgesPerEntry);
       for (auto i = from; i < end; ++i) {
         if (!entry.refs.empty()) entry.refs += ' ';
-        entry.refs += reference(children[i]->queue, children[i]->id);
+        entry.refs += job::reference(children[i]->queue, children[i]->id);
         ++entry.count;
       }
       entries_.push_back(std::move(entry));
@@ -104,7 +76,7 @@ class Writer {
     entry.data = planned.job.data;
     if (!parent.empty()) {
       entry.edge = epoch_ + ":" + letter_of(planned.on_failure) + ":" + parent;
-      entry.opts = with_parent(std::move(entry.opts), parent);
+      entry.opts = job::with_parent(std::move(entry.opts), parent);
     }
     entries_.push_back(std::move(entry));
     return static_cast<std::int64_t>(entries_.size()) - 1;
@@ -143,7 +115,7 @@ void put_jobs(Writer& writer, const std::vector<PlannedJob>& jobs, std::int64_t 
       const auto up = static_cast<std::size_t>(job.parent);
       levels[i] = levels[up] + 1;
       under = edges[up];
-      parent_ref = reference(jobs[up].queue, jobs[up].id);
+      parent_ref = job::reference(jobs[up].queue, jobs[up].id);
     }
     const auto at = writer.put_job(job, under, levels[i], !children[i].empty(), parent_ref);
     if (!children[i].empty())
@@ -193,31 +165,31 @@ std::string PlanEntry::encode() const {
 std::optional<PlanEntry> PlanEntry::decode(std::string_view text) {
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
-  Words words(text.substr(0, end));
+  Parts words(text.substr(0, end), ' ');
   auto rest = text.substr(end + 1);
   PlanEntry entry;
-  const auto kind = words.next();
+  const auto kind = words.word();
   if (kind != "j" && kind != "e") return std::nullopt;
   entry.kind = kind == "j" ? Kind::job : Kind::edges;
-  entry.level = words.number<unsigned>();
-  entry.above = words.number<std::int64_t>();
-  entry.queue = words.next();
-  entry.id = words.next();
+  entry.level = to_number<unsigned>(words.word());
+  entry.above = to_number<std::int64_t>(words.word());
+  entry.queue = words.word();
+  entry.id = words.word();
   if (entry.queue.empty() || entry.id.empty()) return std::nullopt;
   if (entry.kind == Kind::edges) {
-    entry.epoch = words.next();
-    entry.owner = words.next();
-    entry.count = words.number<unsigned>();
+    entry.epoch = words.word();
+    entry.owner = words.word();
+    entry.count = to_number<unsigned>(words.word());
     entry.refs = rest;
     return entry;
   }
-  entry.delay_ms = words.number<std::int64_t>();
-  entry.priority = words.number<unsigned>();
-  entry.lifo = words.next() == "1";
-  entry.waits = words.next() == "1";
-  entry.edge = empty_if_dash(words.next());
-  const auto name_bytes = words.number<std::size_t>();
-  const auto opts_bytes = words.number<std::size_t>();
+  entry.delay_ms = to_number<std::int64_t>(words.word());
+  entry.priority = to_number<unsigned>(words.word());
+  entry.lifo = words.word() == "1";
+  entry.waits = words.word() == "1";
+  entry.edge = empty_if_dash(words.word());
+  const auto name_bytes = to_number<std::size_t>(words.word());
+  const auto opts_bytes = to_number<std::size_t>(words.word());
   if (name_bytes > rest.size() || opts_bytes > rest.size() - name_bytes) return std::nullopt;
   entry.name = rest.substr(0, name_bytes);
   entry.opts = rest.substr(name_bytes, opts_bytes);
@@ -238,7 +210,7 @@ Plan make_plan(std::string_view plan, std::string_view queue, std::string_view i
   for (const auto& child : children)
     if (child.parent < 0) own.push_back(&child);
   const auto edges = writer.put_edges(queue, id, -1, 0, own);
-  put_jobs(writer, children, edges, reference(queue, id), 1);
+  put_jobs(writer, children, edges, job::reference(queue, id), 1);
   return writer.take();
 }
 

@@ -5,7 +5,9 @@
 
 #include "base/clock.h"
 #include "echomq_scripts.h"
+#include "job/reference.h"
 #include "protocol/refusal.h"
+#include "queue/plan_call.h"
 #include "wire/reply_form.h"
 
 namespace echomq::inline v2::flow {
@@ -27,7 +29,7 @@ void PlanRun::start(std::shared_ptr<QueueCore> home, std::string id, Plan plan, 
 PlanRun::PlanRun(std::shared_ptr<QueueCore> home, std::string id, Plan plan, Done done)
     : home_(std::move(home)),
       id_(std::move(id)),
-      name_(home_->name() + ":" + id_),
+      name_(job::reference(home_->name(), id_)),
       plan_(std::move(plan)),
       done_(std::move(done)),
       began_(monotonic_ms()),
@@ -101,11 +103,10 @@ ScriptCall PlanRun::add_call(Chain& chain) const {
     ++chain.sent;
   }
   const auto& queue = *chain.queue;
-  const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
-                                             .now = queue.client()->now_ms(),
-                                             .plan = name_,
-                                             .count = chain.sent});
+  auto call = ScriptCall::of<Transition>(queue.keys(), {.revision = scripts::kRevision,
+                                                        .now = queue.client()->now_ms(),
+                                                        .plan = name_,
+                                                        .count = chain.sent});
   for (std::size_t i = chain.at; i < chain.at + chain.sent; ++i) {
     const auto& entry = plan_[chain.entries[i]];
     const auto shape = entry.shape();
@@ -173,12 +174,7 @@ void PlanRun::fail(const Error& why) {
 }
 
 void PlanRun::close() {
-  const auto& k = home_->keys();
-  const auto flow = named_key(home_->name(), "flow", id_);
-  home_->client()->call(ScriptCall::of<scripts::FlowClose>(
-                            {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-                            {.revision = scripts::kRevision, .plan = id_, .seen = "s:"}),
-                        home_->name(), k.meta,
+  home_->client()->call(close_plan_call(*home_, id_, "s:"), home_->name(), home_->keys().meta,
                         [self = shared_from_this()](const Result<wire::Reply>&) {
                           // Unanswered, a sweep deletes the record: all is added.
                           auto done = std::move(self->done_);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/bad_option.h"
+#include "job/reference.h"
 #include "queue/ask.h"
+#include "queue/page_cursor.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
@@ -48,7 +50,7 @@ std::string_view after_colons(std::string_view text, int parts) {
 
 // `<epoch>`, `<epoch>:+<result>`, `<epoch>:>`, `<epoch>:<reason>`, `<epoch>:<policy>:<reason>`
 Child read_child(std::string_view reference, std::string_view text, ChildState state) {
-  auto [queue, id] = read_reference(reference);
+  auto [queue, id] = job::read_reference(reference);
   Child child{.queue = std::move(queue), .id = std::move(id), .state = state};
   if (state == ChildState::ignored) child.text = after_colons(text, 1);
   if (state == ChildState::failed) child.text = after_colons(text, 2);
@@ -57,21 +59,6 @@ Child read_child(std::string_view reference, std::string_view text, ChildState s
   child.large = value.starts_with('>');
   if (!child.large && !value.empty()) child.text = value.substr(1);
   return child;
-}
-
-// Each child of a state once.
-template <class Take>
-Result<void> through(QueueCore& queue, const std::string& id, ChildState state, const Take& take) {
-  std::unordered_set<std::string> seen;
-  ChildPageOptions options{.limit = kMostOfPage};
-  do {
-    auto page = read_page(queue, id, state, options);
-    if (!page) return page.error();
-    for (auto& child : page->children)
-      if (seen.insert(child.queue + ":" + child.id).second) take(std::move(child));
-    options.cursor = std::move(page->next);
-  } while (!options.cursor.empty());
-  return {};
 }
 
 // The results that are too large to be kept twice, from the children, where those are there still.
@@ -89,22 +76,14 @@ Result<void> load_large(QueueCore& queue, std::vector<ChildResult>& results,
 
 }  // namespace
 
-Reference read_reference(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return {std::string(), std::string(text)};
-  return {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
-}
-
 Result<ChildPage> read_page(QueueCore& queue, const std::string& id, ChildState state,
                             const ChildPageOptions& options) {
   if (options.limit == 0 || options.limit > kMostOfPage)
     return bad_option("limit", std::to_string(options.limit),
                       "1 to " + std::to_string(kMostOfPage));
-  const bool digits = options.cursor.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || options.cursor.size() > 20)
-    return bad_option("cursor", "\"" + options.cursor + "\"", "what a page answered as its next");
-  const auto cursor = options.cursor.empty() ? std::string("0") : options.cursor;
-  const auto reply = ask_plainly(queue, wire::command({"HSCAN", key_of(queue, id, state), cursor,
+  const auto cursor = scan_cursor(options.cursor);
+  if (!cursor) return cursor.error();
+  const auto reply = ask_plainly(queue, wire::command({"HSCAN", key_of(queue, id, state), *cursor,
                                                        "COUNT", std::to_string(options.limit)}));
   if (!reply) return reply.error();
   ChildPage page;
@@ -116,12 +95,27 @@ Result<ChildPage> read_page(QueueCore& queue, const std::string& id, ChildState 
   return page;
 }
 
+Result<void> each_child(QueueCore& queue, const std::string& id, std::span<const ChildState> states,
+                        const std::function<bool(Child)>& take) {
+  std::unordered_set<std::string> seen;
+  for (const auto state : states) {
+    ChildPageOptions options{.limit = kMostOfPage};
+    do {
+      auto page = read_page(queue, id, state, options);
+      if (!page) return page.error();
+      for (auto& child : page->children)
+        if (seen.insert(job::reference(child.queue, child.id)).second && !take(std::move(child)))
+          return {};
+      options.cursor = std::move(page->next);
+    } while (!options.cursor.empty());
+  }
+  return {};
+}
+
 Result<ChildCounts> read_counts(QueueCore& queue, const std::string& id) {
-  constexpr std::array kStates{ChildState::pending, ChildState::completed, ChildState::ignored,
-                               ChildState::failed};
   std::vector<std::string> commands;
-  commands.reserve(kStates.size());
-  for (const auto state : kStates)
+  commands.reserve(kChildStates.size());
+  for (const auto state : kChildStates)
     commands.push_back(wire::command({"HLEN", key_of(queue, id, state)}));
   const auto replies = ask_plainly(queue, std::move(commands));
   if (!replies) return replies.error();
@@ -135,19 +129,19 @@ Result<Children> read_children(QueueCore& queue, const std::string& id) {
   if (there->integer == 0) return no_such_job(queue.name(), id);
   Children children;
   std::vector<std::size_t> large;
-  auto ok = through(queue, id, ChildState::completed, [&](Child child) {
+  constexpr std::array kSettled{ChildState::completed, ChildState::ignored, ChildState::failed};
+  auto ok = each_child(queue, id, kSettled, [&](Child child) {
+    if (child.state != ChildState::completed) {
+      auto& failures = child.state == ChildState::ignored ? children.ignored : children.failed;
+      failures.push_back({std::move(child.queue), std::move(child.id), std::move(child.text)});
+      return true;
+    }
     if (child.large) large.push_back(children.completed.size());
     children.completed.push_back(
         {std::move(child.queue), std::move(child.id),
          child.large ? std::nullopt : std::optional(std::move(child.text))});
+    return true;
   });
-  const auto keep = [](std::vector<FailedChild>& list) {
-    return [&list](Child child) {
-      list.push_back({std::move(child.queue), std::move(child.id), std::move(child.text)});
-    };
-  };
-  if (ok) ok = through(queue, id, ChildState::ignored, keep(children.ignored));
-  if (ok) ok = through(queue, id, ChildState::failed, keep(children.failed));
   if (ok) ok = load_large(queue, children.completed, large);
   if (!ok) return ok.error();
   const auto counts = read_counts(queue, id);

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "flow/read_children.h"
+#include "job/reference.h"
 #include "queue/ask.h"
 #include "queue/entries.h"
 #include "queue/outbox.h"
@@ -61,12 +62,10 @@ class StuckSearch {
     const auto plan =
         ask_plainly(queue_, wire::command({"HGET", job_key(queue_.name(), id), "plan"}));
     if (!plan) return plan.error();
-    const auto colon = plan->text.find(':');
-    if (plan->is_null() || colon == std::string::npos) return false;
-    const auto home = plan->text.substr(0, colon);
-    const auto note =
-        ask_plainly(queue_, wire::command({"HEXISTS", key(home, Structure::outbox),
-                                           plan_field(plan->text.substr(colon + 1))}));
+    const auto [home, plan_id] = job::read_reference(plan->text);
+    if (home.empty()) return false;
+    const auto note = ask_plainly(
+        queue_, wire::command({"HEXISTS", key(home, Structure::outbox), plan_field(plan_id)}));
     if (!note) return note.error();
     return note->integer == 1;
   }
@@ -74,18 +73,20 @@ class StuckSearch {
   // Why nothing will come from a pending child; nullopt: it is there, or its message is.
   Result<std::optional<std::string>> missing(const std::string& parent, const Child& child) {
     const auto outbox = key(child.queue, Structure::outbox);
-    const auto field = child.id + " " + queue_.name() + ":" + parent;
+    const auto field = message_field(child.id, queue_.name(), parent);
+    const auto ref = job::reference(child.queue, child.id);
     std::vector<std::string> commands;
     commands.push_back(wire::command({"EXISTS", key(child.queue, Structure::meta)}));
     commands.push_back(wire::command({"HGET", job_key(child.queue, child.id), "edge"}));
     commands.push_back(wire::command({"HEXISTS", outbox, field}));
     // Last: a message that was delivered meanwhile has moved the edge.
-    commands.push_back(wire::command({"HEXISTS", job_key(queue_.name(), parent, Sub::dependencies),
-                                      child.queue + ":" + child.id}));
+    commands.push_back(
+        wire::command({"HEXISTS", job_key(queue_.name(), parent, Sub::dependencies), ref}));
     const auto replies = ask_plainly(queue_, std::move(commands));
     if (!replies) return replies.error();
     const auto& edge = (*replies)[1];
-    const bool is_ours = !edge.is_null() && edge.text.ends_with(":" + queue_.name() + ":" + parent);
+    const bool is_ours =
+        !edge.is_null() && edge.text.ends_with(":" + job::reference(queue_.name(), parent));
     const bool comes = (*replies)[2].integer == 1;
     const bool pending = (*replies)[3].integer == 1;
     if (!pending || comes) return std::optional<std::string>();
@@ -94,7 +95,7 @@ class StuckSearch {
       if (!lost) return lost.error();
       if (!*lost) return std::optional<std::string>();
     }
-    const auto name = "child " + child.queue + ":" + child.id;
+    const auto name = "child " + ref;
     if ((*replies)[0].integer == 0)
       return std::optional("queue \"" + child.queue + "\" is no more, and with it " + name);
     if (!edge.is_null() && !is_ours) return std::optional(name + " is another job by now");
@@ -109,9 +110,9 @@ class StuckSearch {
     for (const auto structure : {Structure::completed, Structure::failed})
       commands.push_back(wire::command({"ZSCORE", key(child.queue, structure), child.id}));
     commands.push_back(wire::command({"HEXISTS", key(child.queue, Structure::outbox),
-                                      child.id + " " + queue_.name() + ":" + parent}));
+                                      message_field(child.id, queue_.name(), parent)}));
     commands.push_back(wire::command({"HEXISTS", job_key(queue_.name(), parent, Sub::dependencies),
-                                      child.queue + ":" + child.id}));
+                                      job::reference(child.queue, child.id)}));
     const auto replies = ask_plainly(queue_, std::move(commands));
     if (!replies) return replies.error();
     const bool ended = !(*replies)[0].is_null() || !(*replies)[1].is_null();

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "echomq_scripts.h"
 #include "flow/plan_run.h"
+#include "queue/plan_call.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2::flow {
@@ -50,13 +50,8 @@ void FlowSweep::looked(OutboxPage page) {
 // --- records
 
 void FlowSweep::close(const PlanNote& note) {
-  const auto& k = queue_->keys();
-  const auto flow = named_key(queue_->name(), "flow", note.plan);
-  queue_->client()->call(
-      ScriptCall::of<scripts::FlowClose>(
-          {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-          {.revision = scripts::kRevision, .plan = note.plan, .seen = note.text}),
-      queue_->name(), k.meta, [](const Result<wire::Reply>&) {});
+  queue_->client()->call(close_plan_call(*queue_, note.plan, note.text), queue_->name(),
+                         queue_->keys().meta, [](const Result<wire::Reply>&) {});
 }
 
 void FlowSweep::load(const std::string& plan, std::int64_t entries) {
@@ -69,8 +64,8 @@ void FlowSweep::load_more(const std::string& plan, std::int64_t entries,
   const auto from = static_cast<std::int64_t>(read->size());
   if (from == entries) return add(plan, std::move(*read));
   const auto to = std::min(from + kEntriesPerRead, entries) - 1;
-  auto bytes = wire::command({"LRANGE", named_key(queue_->name(), "flow", plan),
-                              std::to_string(from), std::to_string(to)});
+  auto bytes = wire::command(
+      {"LRANGE", flow_key(queue_->name(), plan), std::to_string(from), std::to_string(to)});
   queue_->client()->command(std::move(bytes), [self = shared_from_this(), plan, entries, read,
                                                to](Result<wire::Reply> reply) {
     if (reply)
@@ -101,19 +96,8 @@ void FlowSweep::forget_if_done(const Receipt& receipt) {
   queue_->client()->command(std::move(bytes),
                             [self = shared_from_this(), receipt](Result<wire::Reply> reply) {
                               if (reply && !reply->is_error() && reply->integer == 0)
-                                self->forget(receipt);
+                                self->relay_->forget(receipt.field, receipt.text);
                             });
-}
-
-void FlowSweep::forget(const Receipt& receipt) {
-  using Transition = scripts::FlowDelivered;
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<Transition>(
-      k, {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = 1});
-  call.put_args(
-      Transition::ItemArgs{.field = receipt.field, .seen = receipt.text, .orphaned = false});
-  queue_->client()->call(std::move(call), queue_->name(), k.meta,
-                         [](const Result<wire::Reply>&) {});
 }
 
 }  // namespace echomq::inline v2::flow

@@ -34,7 +34,6 @@ class FlowSweep : public std::enable_shared_from_this<FlowSweep> {
   void load_more(const std::string& plan, std::int64_t entries, const std::shared_ptr<Plan>& read);
   void add(const std::string& plan, Plan entries);
   void forget_if_done(const Receipt& receipt);
-  void forget(const Receipt& receipt);
 
   std::shared_ptr<QueueCore> queue_;
   std::shared_ptr<Relay> relay_;

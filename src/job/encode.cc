@@ -290,11 +290,22 @@ Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::
   return encode_checked(std::move(data), options);
 }
 
-JobOptions decode_opts(std::string_view text) {
-  JobOptions options;
-  if (text.empty() || text == "{}") return options;
+JobOptions decode_opts(std::string_view text) { return decode_stored(text).options; }
+
+std::string with_parent(std::string opts, const std::string& parent) {
+  if (opts.empty())
+    opts = "{";
+  else
+    opts.back() = ',';
+  return opts + "\"parent\":\"" + parent + "\"}";
+}
+
+StoredOptions decode_stored(std::string_view text) {
+  StoredOptions stored;
+  if (text.empty() || text == "{}") return stored;
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return options;
+  if (!json.is_object()) return stored;
+  auto& options = stored.options;
   options.attempts =
       static_cast<unsigned>(std::clamp<std::int64_t>(whole(json, "attempts", 1), 1, kMaxAttempts));
   if (const auto it = json.find("backoff"); it != json.end() && it->is_object()) {
@@ -314,7 +325,8 @@ JobOptions decode_opts(std::string_view text) {
   options.keep_failed = decode_keep(json, "removeOnFail");
   options.traceparent = text_of(json, "traceparent");
   options.tracestate = text_of(json, "tracestate");
-  return options;
+  stored.parent = text_of(json, "parent");
+  return stored;
 }
 
 std::chrono::milliseconds backoff_delay(const Backoff& backoff, unsigned failures, double draw) {

@@ -44,6 +44,15 @@ Result<EncodedJob> encode_job(std::string data, const JobOptions& options, std::
 // default, because a job must not be lost over an option that a newer version wrote.
 JobOptions decode_opts(std::string_view json);
 
+// The same with the job that waits for this one, a reference; empty: none.
+struct StoredOptions {
+  JobOptions options{};
+  std::string parent{};
+};
+StoredOptions decode_stored(std::string_view json);
+// The stored JSON of a job that has a parent: names and ids need no escape.
+std::string with_parent(std::string opts, const std::string& parent);
+
 // How long to wait after `failures` failed attempts; `draw` is uniform in [0,1).
 std::chrono::milliseconds backoff_delay(const Backoff& backoff, unsigned failures, double draw);
 

@@ -2,12 +2,12 @@
 #include "job/record.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "base/number.h"
 #include "job/encode.h"
+#include "job/reference.h"
 
 namespace echomq::inline v2 {
 
@@ -68,19 +68,22 @@ bool take_number(std::string_view& text, N& number, bool may_miss = false) {
   return true;
 }
 
-void take_parent(const std::string& reference, std::string& queue, std::string& id) {
-  const auto colon = reference.find(':');
-  if (colon == std::string::npos) return;
-  queue = reference.substr(0, colon);
-  id = reference.substr(colon + 1);
+// Of options as they are stored, which may also name a parent. Nothing that is odd names one.
+template <class Job>
+void take_opts(Job& job, std::string_view opts) {
+  auto stored = decode_stored(opts);
+  job.options = std::move(stored.options);
+  auto [queue, id] = read_reference(stored.parent);
+  if (queue.empty()) return;
+  job.parent_queue = std::move(queue);
+  job.parent = std::move(id);
 }
 
 void take_head(JobInfo& info, std::string_view text) {
   const auto head = read_head(text).value_or(Head{});
   info.added_ms = head.added_ms;
   info.name = head.name;
-  info.options = decode_opts(head.opts);
-  take_parent(parent_of(head.opts), info.parent_queue, info.parent);
+  take_opts(info, head.opts);
 }
 
 void take_runs(JobInfo& info, std::string_view text) {
@@ -129,15 +132,6 @@ std::optional<Runs> read_runs(std::string_view text) {
   return runs;
 }
 
-// Inside a string of JSON the quotes would be escaped, so most jobs are told from their text.
-std::string parent_of(std::string_view opts) {
-  if (opts.find("\"parent\":\"") == std::string_view::npos) return {};
-  const auto json = nlohmann::json::parse(opts, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return {};
-  const auto it = json.find("parent");
-  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
-
 std::optional<LoadedJob> read_loaded(std::string id, wire::Reply reply) {
   if (reply.items.size() != kLoadFields.size() || reply.items[0].is_null()) return std::nullopt;
   auto& field = reply.items;
@@ -146,8 +140,7 @@ std::optional<LoadedJob> read_loaded(std::string id, wire::Reply reply) {
   // What is odd reads as absent: a job must not be lost over it.
   const auto head = read_head(field[0].text).value_or(Head{});
   job.name = head.name;
-  job.options = decode_opts(head.opts);
-  take_parent(parent_of(head.opts), job.parent_queue, job.parent);
+  take_opts(job, head.opts);
   job.added_ms = head.added_ms;
   job.data = std::move(field[1].text);
   const auto runs = read_runs(field[2].text).value_or(Runs{});

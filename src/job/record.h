@@ -42,9 +42,6 @@ struct Runs {
 // nullopt: it has another form.
 std::optional<Runs> read_runs(std::string_view text);
 
-// The job that waits for this one, as its options tell: `<queue>:<id>`; empty: none.
-std::string parent_of(std::string_view opts);
-
 // What a worker needs to run a job, in the order in which it asks for it (HMGET).
 inline constexpr std::array<std::string_view, 3> kLoadFields{"head", "data", "run"};
 

@@ -28,11 +28,10 @@ std::optional<OwnedId> read_entry(const std::string& de, const std::string& text
 
 ScriptCall end_call(const QueueCore& queue, const std::vector<OwnedId>& ids, bool force) {
   using Transition = scripts::DeduplicationEnd;
-  const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
-                                             .now = queue.client()->now_ms(),
-                                             .count = ids.size(),
-                                             .force = force});
+  auto call = ScriptCall::of<Transition>(queue.keys(), {.revision = scripts::kRevision,
+                                                        .now = queue.client()->now_ms(),
+                                                        .count = ids.size(),
+                                                        .force = force});
   for (const auto& id : ids) {
     const auto& next = id.kept.empty() ? id.owner : id.kept;
     const bool custom = !id.kept.empty() && !is_minted_id(id.kept);
@@ -131,8 +130,8 @@ void read_owned(const std::shared_ptr<QueueCore>& queue, const std::vector<std::
 
 ScriptCall hold_call(const QueueCore& queue, const std::vector<OwnedId>& ids) {
   using Transition = scripts::DeduplicationHold;
-  const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision, .count = ids.size()});
+  auto call = ScriptCall::of<Transition>(queue.keys(),
+                                         {.revision = scripts::kRevision, .count = ids.size()});
   for (const auto& id : ids) call.put_args(Transition::ItemArgs{.de = id.de, .owner = id.owner});
   return call;
 }

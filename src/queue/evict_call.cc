@@ -25,15 +25,15 @@ std::string letters(const std::vector<Evicted>& jobs) {
 ScriptCall evict_call(const QueueCore& queue, const std::vector<Evicted>& jobs,
                       std::chrono::milliseconds age_completed,
                       std::chrono::milliseconds age_failed) {
-  const auto& k = queue.keys();
-  auto call = ScriptCall::of<scripts::JobEvict>(k, {.revision = scripts::kRevision,
-                                                    .now = queue.client()->now_ms(),
-                                                    .count = jobs.size(),
-                                                    .keep_completed = kNoCount,
-                                                    .age_completed = age_completed.count(),
-                                                    .keep_failed = kNoCount,
-                                                    .age_failed = age_failed.count(),
-                                                    .more = letters(jobs)});
+  auto call =
+      ScriptCall::of<scripts::JobEvict>(queue.keys(), {.revision = scripts::kRevision,
+                                                       .now = queue.client()->now_ms(),
+                                                       .count = jobs.size(),
+                                                       .keep_completed = kNoCount,
+                                                       .age_completed = age_completed.count(),
+                                                       .keep_failed = kNoCount,
+                                                       .age_failed = age_failed.count(),
+                                                       .more = letters(jobs)});
   for (const auto& job : jobs) {
     call.put_keys(scripts::JobEvict::ItemKeys{.job = job_key(queue.name(), job.id)});
     if (job.has_subkeys) {

@@ -27,8 +27,7 @@ scripts::QueueLimit::Args no_change() {
 }
 
 Result<void> set_limits(QueueCore& queue, const scripts::QueueLimit::Args& args) {
-  const auto& k = queue.keys();
-  const auto reply = ask(queue, ScriptCall::of<scripts::QueueLimit>(k, args));
+  const auto reply = ask(queue, ScriptCall::of<scripts::QueueLimit>(queue.keys(), args));
   if (!reply) return reply.error();
   return {};
 }
@@ -95,20 +94,18 @@ Result<void> limit_rate(QueueCore& queue, const std::optional<RateLimit>& rate) 
 }
 
 Result<std::int64_t> hold(QueueCore& queue, std::chrono::milliseconds duration) {
-  const auto& k = queue.keys();
   const auto reply =
-      ask(queue, ScriptCall::of<scripts::QueueHold>(k, {.revision = scripts::kRevision,
-                                                        .now = queue.client()->now_ms(),
-                                                        .duration = duration.count()}));
+      ask(queue, ScriptCall::of<scripts::QueueHold>(queue.keys(), {.revision = scripts::kRevision,
+                                                                   .now = queue.client()->now_ms(),
+                                                                   .duration = duration.count()}));
   if (!reply) return reply.error();
   return wire::number_of(*reply);
 }
 
 Result<Limits> read_limits(QueueCore& queue) {
-  const auto& k = queue.keys();
-  const auto reply =
-      ask(queue, ScriptCall::of<scripts::QueueGate>(
-                     k, {.revision = scripts::kRevision, .now = queue.client()->now_ms()}));
+  const auto reply = ask(
+      queue, ScriptCall::of<scripts::QueueGate>(
+                 queue.keys(), {.revision = scripts::kRevision, .now = queue.client()->now_ms()}));
   if (!reply) return reply.error();
   if (reply->items.size() < 8)
     return Error{ErrorCode::protocol, "queue/gate answered too little", {}};

@@ -22,9 +22,8 @@ Result<void> append_log(QueueCore& queue, std::string_view id, std::optional<std
         "a log line of " + std::to_string(line.size()) + " bytes; the limit is " +
             std::to_string(kMaxLogLineBytes),
         {{"value", std::to_string(line.size())}, {"expected", std::to_string(kMaxLogLineBytes)}}};
-  const auto& k = queue.keys();
   auto call = ScriptCall::of<Transition>(
-      k, {.revision = scripts::kRevision, .count = 1, .keep = kMaxLogLines});
+      queue.keys(), {.revision = scripts::kRevision, .count = 1, .keep = kMaxLogLines});
   const auto shown = token ? std::to_string(*token) : std::string();
   call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id),
                                      .logs = job_key(queue.name(), id, Sub::logs)});

@@ -39,12 +39,11 @@ Result<std::map<unsigned, std::int64_t>> RawQueue::counts_by_priority() {
   if (!counts) return counts.error();
   std::map<unsigned, std::int64_t> all;
   if (counts->waiting > 0) all[0] = counts->waiting;
-  const auto& k = core_->keys();
   for (unsigned from = 1; from <= kMaxPriority;) {
-    const auto reply =
-        ask(*core_,
-            ScriptCall::of<scripts::QueuePriorities>(
-                k, {.revision = scripts::kRevision, .from = from, .limit = kPrioritiesPerCall}));
+    const auto reply = ask(
+        *core_, ScriptCall::of<scripts::QueuePriorities>(
+                    core_->keys(),
+                    {.revision = scripts::kRevision, .from = from, .limit = kPrioritiesPerCall}));
     if (!reply) return reply.error();
     for (std::size_t i = 0; i + 1 < reply->items.size(); i += 2) {
       const auto priority = static_cast<unsigned>(wire::number_of(reply->items[i]));

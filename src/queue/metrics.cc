@@ -24,9 +24,9 @@ Result<void> keep_metrics(QueueCore& queue, std::chrono::minutes time) {
     return bad_option(
         "time", std::to_string(time.count()),
         "0 (off) to " + std::to_string(kMaxMetricsKept.count()) + " minutes (a year)");
-  const auto& k = queue.keys();
-  const auto reply = ask(queue, ScriptCall::of<scripts::QueueKeepMetrics>(
-                                    k, {.revision = scripts::kRevision, .minutes = time.count()}));
+  const auto reply =
+      ask(queue, ScriptCall::of<scripts::QueueKeepMetrics>(
+                     queue.keys(), {.revision = scripts::kRevision, .minutes = time.count()}));
   if (!reply) return reply.error();
   return {};
 }

@@ -59,15 +59,14 @@ void take_messages(const wire::Reply& pairs, std::vector<EndMessage>& out) {
 Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFrom& from,
                                const Places& places, Aftermath& after) {
   using Transition = scripts::JobRemove;
-  const auto& k = queue.keys();
   const auto before = from.before_ms ? std::to_string(*from.before_ms) : std::string();
-  auto call =
-      ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
-                                     .now = queue.client()->now_ms(),
-                                     .count = ids.size(),
-                                     .from = from.state ? name(*from.state) : std::string_view(),
-                                     .before = before,
-                                     .quiet = from.quiet});
+  auto call = ScriptCall::of<Transition>(
+      queue.keys(), {.revision = scripts::kRevision,
+                     .now = queue.client()->now_ms(),
+                     .count = ids.size(),
+                     .from = from.state ? name(*from.state) : std::string_view(),
+                     .before = before,
+                     .quiet = from.quiet});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const SubKeys sub(queue.name(), ids[i]);
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i]),
@@ -94,9 +93,9 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
 Result<Statuses> prioritize_placed(QueueCore& queue, const Ids& ids, unsigned priority,
                                    const Places& places) {
   using Transition = scripts::JobPrioritize;
-  const auto& k = queue.keys();
   auto call = ScriptCall::of<Transition>(
-      k, {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+      queue.keys(),
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i])});
     call.put_args(Transition::ItemArgs{.id = ids[i], .priority = priority, .seen = places[i]});
@@ -175,9 +174,9 @@ Result<JobResults> in_batches(QueueCore& queue, const Ids& ids, std::string_view
 
 Result<Statuses> reschedule_batch(QueueCore& queue, const Ids& ids, milliseconds delay) {
   using Transition = scripts::JobReschedule;
-  const auto& k = queue.keys();
   auto call = ScriptCall::of<Transition>(
-      k, {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
+      queue.keys(),
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = ids.size()});
   for (const auto& id : ids) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
     call.put_args(Transition::ItemArgs{.id = id, .delay = delay.count()});
@@ -188,13 +187,12 @@ Result<Statuses> reschedule_batch(QueueCore& queue, const Ids& ids, milliseconds
 Result<Statuses> retry_batch(QueueCore& queue, const Ids& ids, RetryFrom from,
                              const RetryOptions& how) {
   using Transition = scripts::JobRetryFinished;
-  const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
-                                             .now = queue.client()->now_ms(),
-                                             .count = ids.size(),
-                                             .take_completed = from.completed,
-                                             .take_failed = from.failed,
-                                             .reset_attempts = how.reset_attempts});
+  auto call = ScriptCall::of<Transition>(queue.keys(), {.revision = scripts::kRevision,
+                                                        .now = queue.client()->now_ms(),
+                                                        .count = ids.size(),
+                                                        .take_completed = from.completed,
+                                                        .take_failed = from.failed,
+                                                        .reset_attempts = how.reset_attempts});
   for (const auto& id : ids) {
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
     call.put_args(Transition::ItemArgs{.id = id});
@@ -277,8 +275,8 @@ Result<void> update_data(QueueCore& queue, std::string_view id, const std::strin
         ErrorCode::too_large,
         "data of " + std::to_string(data.size()) + " bytes; the limit is " + std::to_string(limit),
         {{"value", std::to_string(data.size())}, {"expected", std::to_string(limit)}}};
-  const auto& k = queue.keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision, .count = 1});
+  auto call =
+      ScriptCall::of<Transition>(queue.keys(), {.revision = scripts::kRevision, .count = 1});
   call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
   call.put_args(Transition::ItemArgs{.id = id, .data = data});
   const auto statuses = answer_of(ask(queue, std::move(call)), 1, Transition::script.name);

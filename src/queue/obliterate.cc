@@ -167,7 +167,7 @@ class Obliteration {
       auto call =
           ScriptCall::of<Transition>(k, {.revision = scripts::kRevision, .count = ids.size()});
       for (const auto& id : ids) {
-        call.put_keys(Transition::ItemKeys{.schedule = named_key(queue_.name(), "schedule", id)});
+        call.put_keys(Transition::ItemKeys{.schedule = scheduler_key(queue_.name(), id)});
         call.put_args(Transition::ItemArgs{.id = id});
       }
       const auto reply = ask(queue_, std::move(call));
@@ -201,12 +201,11 @@ class Obliteration {
   Result<std::int64_t> end() {
     const auto notes = deliver_outbox(queue_);
     if (!notes) return notes.error();
-    const auto& k = queue_.keys();
-    const auto reply =
-        ask(queue_, ScriptCall::of<scripts::QueueObliterate>(k, {.revision = scripts::kRevision,
-                                                                 .now = queue_.client()->now_ms(),
-                                                                 .all = options_.all,
-                                                                 .outbox = *notes}));
+    const auto reply = ask(queue_, ScriptCall::of<scripts::QueueObliterate>(
+                                       queue_.keys(), {.revision = scripts::kRevision,
+                                                       .now = queue_.client()->now_ms(),
+                                                       .all = options_.all,
+                                                       .outbox = *notes}));
     if (!reply) return reply.error();
     return wire::number_of(*reply);
   }

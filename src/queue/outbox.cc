@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "queue/outbox.h"
 
+#include <utility>
+
 #include "base/number.h"
+#include "base/parts.h"
+#include "job/reference.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -9,63 +13,61 @@ namespace {
 constexpr std::string_view kPlan = "flow:";
 constexpr std::string_view kReceipt = "from:";
 
-// Takes what `text` holds before the next colon, and that; nullopt: there is none.
-std::optional<std::string_view> take_part(std::string_view& text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto part = text.substr(0, colon);
-  text.remove_prefix(colon + 1);
-  return part;
-}
-
 // `<o|s>:<stamp>:<entries>`
 std::optional<PlanNote> read_plan_note(std::string_view field, std::string_view text) {
   PlanNote note{std::string(field.substr(kPlan.size())), std::string(text)};
-  const auto kind = take_part(text);
-  const auto stamp = take_part(text);
+  Parts parts(text);
+  const auto kind = parts.part();
+  const auto stamp = parts.part();
   if (!kind || !stamp) return std::nullopt;
   note.sealed = *kind == "s";
   note.stamp_ms = to_number<std::int64_t>(*stamp);
-  note.entries = to_number<std::int64_t>(text);
+  note.entries = to_number<std::int64_t>(parts.rest());
   return note;
 }
 
 // `<last index>:<stamp>`, in the field `from:<queue>:<plan>`
 std::optional<Receipt> read_receipt(std::string_view field, std::string_view text) {
-  auto name = field.substr(kReceipt.size());
-  const auto home = take_part(name);
-  const auto colon = text.find(':');
-  if (!home || colon == std::string_view::npos) return std::nullopt;
-  return Receipt{std::string(field), std::string(text), std::string(*home), std::string(name),
-                 to_number<std::int64_t>(text.substr(colon + 1))};
+  auto [home, plan] = job::read_reference(field.substr(kReceipt.size()));
+  Parts parts(text);
+  if (home.empty() || !parts.part()) return std::nullopt;
+  return Receipt{std::string(field), std::string(text), std::move(home), std::move(plan),
+                 to_number<std::int64_t>(parts.rest())};
 }
 
 }  // namespace
 
 std::string plan_field(std::string_view plan) { return std::string(kPlan).append(plan); }
 
+std::string message_field(std::string_view child, std::string_view parent_queue,
+                          std::string_view parent) {
+  return std::string(child).append(1, ' ').append(job::reference(parent_queue, parent));
+}
+
 std::optional<EndMessage> read_message(std::string_view field, std::string_view text) {
-  const auto blank = field.find(' ');
-  if (blank == std::string_view::npos) return std::nullopt;
-  EndMessage message;
-  message.field = field;
-  message.child = field.substr(0, blank);
-  auto parent = field.substr(blank + 1);
-  const auto queue = take_part(parent);
-  const auto epoch = take_part(text);
-  const auto kind = take_part(text);
-  const auto stamp = take_part(text);
-  const auto policy = take_part(text);
-  if (!queue || !epoch || !kind || !stamp || !policy || kind->size() != 1 || policy->size() != 1)
+  Parts names(field, ' ');
+  const auto child = names.part();
+  if (!child) return std::nullopt;
+  auto [queue, parent] = job::read_reference(names.rest());
+  Parts parts(text);
+  const auto epoch = parts.part();
+  const auto kind = parts.part();
+  const auto stamp = parts.part();
+  const auto policy = parts.part();
+  if (queue.empty() || !epoch || !kind || !stamp || !policy || kind->size() != 1 ||
+      policy->size() != 1)
     return std::nullopt;
   if (kind->front() != 'c' && kind->front() != 'f' && kind->front() != 'r') return std::nullopt;
-  message.parent_queue = *queue;
-  message.parent = parent;
+  EndMessage message;
+  message.field = field;
+  message.child = *child;
+  message.parent_queue = std::move(queue);
+  message.parent = std::move(parent);
   message.epoch = *epoch;
   message.kind = static_cast<EndMessage::Kind>(kind->front());
   message.stamp_ms = to_number<std::int64_t>(*stamp);
   message.policy = policy->front();
-  message.value = text;
+  message.value = parts.rest();
   return message;
 }
 

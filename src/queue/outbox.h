@@ -61,7 +61,9 @@ std::vector<EndMessage> read_messages(const wire::Reply& pairs);
 // The second part of an answer of HSCAN.
 OutboxPage read_outbox(const wire::Reply& pairs);
 
-// The name of the note of a plan.
+// The names of what a child tells its parent, and of the note of a plan.
+std::string message_field(std::string_view child, std::string_view parent_queue,
+                          std::string_view parent);
 std::string plan_field(std::string_view plan);
 
 }  // namespace echomq::inline v2

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bad_option.h"
 #include "base/text.h"
 #include "echomq/keyspace.h"
 
@@ -75,6 +76,14 @@ Result<PageCursor> decode_cursor(std::string_view queue, JobState state, PageOrd
   if (!check_any_job_id(id) || !is_place(state, place))
     return bad_cursor(text, "JobPage::next of a page before");
   return PageCursor{std::string(place), std::string(id)};
+}
+
+Result<std::string> scan_cursor(const std::string& given) {
+  constexpr std::size_t kMostDigits = 20;  // of 64 bits
+  if (given.empty()) return std::string("0");
+  if (given.size() > kMostDigits || !std::all_of(given.begin(), given.end(), is_digit))
+    return bad_option("cursor", quoted(given), "what the page before answered");
+  return given;
 }
 
 }  // namespace echomq::inline v2

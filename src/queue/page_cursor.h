@@ -31,4 +31,8 @@ std::string encode_cursor(std::string_view queue, JobState state, PageOrder orde
 Result<PageCursor> decode_cursor(std::string_view queue, JobState state, PageOrder order,
                                  std::string_view text);
 
+// Of pages that the server's own cursors make: the one to begin with where none is given.
+// Error: invalid_argument, when it can be none of the server's.
+Result<std::string> scan_cursor(const std::string& given);
+
 }  // namespace echomq::inline v2

@@ -8,11 +8,10 @@
 namespace echomq::inline v2 {
 
 Result<bool> set_paused(QueueCore& queue, bool paused) {
-  const auto& k = queue.keys();
-  const auto reply = ask(
-      queue,
-      ScriptCall::of<scripts::QueuePause>(
-          k, {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .paused = paused}));
+  const auto reply =
+      ask(queue, ScriptCall::of<scripts::QueuePause>(queue.keys(), {.revision = scripts::kRevision,
+                                                                    .now = queue.client()->now_ms(),
+                                                                    .paused = paused}));
   if (!reply) return reply.error();
   return wire::number_of(*reply) == 1;
 }

@@ -45,6 +45,14 @@ struct QueueKeys {
       sizes_failed;
 };
 
+// The hash of a scheduler, and the record of a flow that is being added.
+inline std::string scheduler_key(std::string_view queue, std::string_view scheduler) {
+  return named_key(queue, "schedule", scheduler);
+}
+inline std::string flow_key(std::string_view queue, std::string_view plan) {
+  return named_key(queue, "flow", plan);
+}
+
 // The sub-keys of one job, for the scripts that may delete or must clear them.
 struct SubKeys {
   SubKeys(std::string_view queue, std::string_view job)

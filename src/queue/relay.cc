@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "echomq_scripts.h"
+#include "job/reference.h"
 #include "protocol/refusal.h"
 #include "queue/ask.h"
+#include "queue/plan_call.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -27,7 +29,7 @@ struct OfParent {
 };
 
 void append(std::string& out, const QueueCore& queue, const EndMessage& message) {
-  const auto ref = queue.name() + ":" + message.child;
+  const auto ref = job::reference(queue.name(), message.child);
   out.append(std::to_string(ref.size())).append(1, ':').append(message.epoch).append(1, ':');
   out.append(1, static_cast<char>(message.kind)).append(1, ':').append(1, message.policy);
   out.append(1, ':').append(std::to_string(message.value.size())).append(1, ':');
@@ -45,12 +47,11 @@ ScriptCall settle_call(const QueueCore& from, const QueueCore& to,
     ++parents.back().count;
     append(parents.back().messages, from, message);
   }
-  const auto& k = to.keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
-                                             .now = to.client()->now_ms(),
-                                             .count = parents.size(),
-                                             .keep = kFallenParents,
-                                             .age = kFallenParentsAge.count()});
+  auto call = ScriptCall::of<Transition>(to.keys(), {.revision = scripts::kRevision,
+                                                     .now = to.client()->now_ms(),
+                                                     .count = parents.size(),
+                                                     .keep = kFallenParents,
+                                                     .age = kFallenParentsAge.count()});
   for (const auto& parent : parents) {
     const SubKeys sub(to.name(), parent.id);
     call.put_keys(Transition::ItemKeys{.job = job_key(to.name(), parent.id),
@@ -133,6 +134,11 @@ void Relay::settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply) {
   }
   if (reply && reply->items.size() > 1) go_on(lane.queue, read_messages(reply->items[1]));
   forget(batch, told, orphaned);
+}
+
+void Relay::forget(std::string field, std::string seen) {
+  told_.push_back({std::move(field), std::move(seen)});
+  forget_soon();
 }
 
 void Relay::forget(const Batch& batch, const std::vector<bool>& told,
@@ -228,12 +234,7 @@ Result<std::size_t> deliver_outbox(QueueCore& queue) {
                      "a flow that begins in queue \"" + queue.name() +
                          "\" is still being added; try again when that is done",
                      {{"queue", queue.name()}, {"value", plan.plan}}};
-      const auto flow = named_key(queue.name(), "flow", plan.plan);
-      const auto& k = queue.keys();
-      const auto closed =
-          ask(queue, ScriptCall::of<scripts::FlowClose>(
-                         {.meta = k.meta, .outbox = k.outbox, .flow = flow},
-                         {.revision = scripts::kRevision, .plan = plan.plan, .seen = plan.text}));
+      const auto closed = ask(queue, close_plan_call(queue, plan.plan, plan.text));
       if (!closed) return closed.error();
       --notes;
     }

@@ -41,6 +41,8 @@ class Relay : public std::enable_shared_from_this<Relay> {
       : queue_(std::move(queue)), ended_(std::move(ended)), when_(forget) {}
 
   void push(std::vector<EndMessage> messages);
+  // An entry of the outbox that need not be there any more, if it begins with `seen` still.
+  void forget(std::string field, std::string seen);
   [[nodiscard]] bool idle() const { return calls_ == 0; }
   // How many could not be delivered so far.
   [[nodiscard]] std::size_t undelivered() const { return undelivered_; }
@@ -53,15 +55,15 @@ class Relay : public std::enable_shared_from_this<Relay> {
     bool in_flight = false;
   };
 
-  void pump(Lane& lane);
-  static std::shared_ptr<Batch> take(Lane& lane);
-  void settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply);
-  struct Told {  // an entry of the outbox that need not be there any more
+  struct Told {  // what is to be forgotten
     std::string field;
     std::string seen;
     bool orphaned = false;
   };
 
+  void pump(Lane& lane);
+  static std::shared_ptr<Batch> take(Lane& lane);
+  void settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply);
   void forget(const Batch& batch, const std::vector<bool>& told, const std::vector<bool>& orphaned);
   void forget_soon();
   void send_told();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/parts.h"
 #include "base/text.h"
 #include "protocol/registry.h"
 
@@ -15,36 +16,13 @@ namespace {
 constexpr std::array<std::string_view, 3> kMissedWords{"skip", "once", "all"};
 constexpr std::array<std::string_view, 2> kOverlapWords{"allow", "skip"};
 
-// The parts of a text that are separated by colons, one after the other.
-class Parts {
- public:
-  explicit Parts(std::string_view text) : rest_(text) {}
-
-  std::string_view word() {
-    const auto end = std::min(rest_.find(':'), rest_.size());
-    const auto word = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    return word;
-  }
-  template <class N>
-  bool number(N& value) {
-    const auto digits = word();
-    const auto* const end = digits.data() + digits.size();
-    const auto [at, problem] = std::from_chars(digits.data(), end, value);
-    return problem == std::errc() && at == end && is_digit(digits.front());
-  }
-  // The index of the next word in a list.
-  template <class Words, class Enum>
-  bool one_of(const Words& words, Enum& value) {
-    const auto* const at = std::find(words.begin(), words.end(), word());
-    value = static_cast<Enum>(at - words.begin());
-    return at != words.end();
-  }
-  [[nodiscard]] std::string_view rest() const { return rest_; }
-
- private:
-  std::string_view rest_;
-};
+// Whether the next part is one of the words, and which.
+template <class Words, class Enum>
+bool one_of(Parts& parts, const Words& words, Enum& value) {
+  const auto* const at = std::find(words.begin(), words.end(), parts.word());
+  value = static_cast<Enum>(at - words.begin());
+  return at != words.end();
+}
 
 }  // namespace
 
@@ -73,8 +51,8 @@ std::optional<Schedule> read_definition(std::string_view text) {
   unsigned immediately = 0;
   if (!parts.number(schedule.start_ms) || !parts.number(schedule.end_ms) ||
       !parts.number(schedule.limit) || !parts.number(immediately) ||
-      !parts.one_of(kMissedWords, schedule.missed.kind) || !parts.number(schedule.missed.max) ||
-      !parts.one_of(kOverlapWords, schedule.overlap))
+      !one_of(parts, kMissedWords, schedule.missed.kind) || !parts.number(schedule.missed.max) ||
+      !one_of(parts, kOverlapWords, schedule.overlap))
     return std::nullopt;
   schedule.immediately = immediately != 0;
   const auto kind = parts.word();
@@ -100,6 +78,8 @@ Ran read_ran(std::string_view text) {
   ran.job = parts.rest();
   return ran;
 }
+
+std::string tick_text(std::int64_t ms) { return ms == 0 ? std::string() : std::to_string(ms); }
 
 std::string tick_id(std::string_view scheduler, std::int64_t tick_ms) {
   return std::string(scheduler) + "." + std::to_string(tick_ms);

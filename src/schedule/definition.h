@@ -31,6 +31,9 @@ struct Ran {
 };
 Ran read_ran(std::string_view text);
 
+// A tick as scripts are told of it; empty: there is none.
+std::string tick_text(std::int64_t ms);
+
 // "nightly", 1700000000000 -> "nightly.1700000000000"
 std::string tick_id(std::string_view scheduler, std::int64_t tick_ms);
 

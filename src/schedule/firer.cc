@@ -13,8 +13,6 @@ namespace {
 constexpr std::int64_t kRetryMs = 1'000;        // after a call that failed
 constexpr std::size_t kComplaintsKept = 1'000;  // then each is told once more
 
-std::string time_or_none(std::int64_t ms) { return ms == 0 ? std::string() : std::to_string(ms); }
-
 }  // namespace
 
 void Firer::look(Function<void(std::int64_t due_ms)> done) {
@@ -56,7 +54,7 @@ void Firer::peeked(std::size_t first, const std::vector<wire::Scored>& due, Done
 
 void Firer::read(const std::shared_ptr<Peek>& peek) {
   for (std::size_t i = 0; i < peek->due.size(); ++i) {
-    const auto key = named_key(queue_->name(), "schedule", peek->due[i].id);
+    const auto key = scheduler_key(queue_->name(), peek->due[i].id);
     queue_->client()->command(wire::command({"HMGET", key, "def", "ran"}),
                               [self = shared_from_this(), peek, i](Result<wire::Reply> reply) {
                                 // One that is not there reads as one without a definition: the
@@ -115,7 +113,7 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
       k, {.revision = scripts::kRevision, .now = now, .count = all.size()});
   for (const auto& [of, step, last_job] : all) {
     // Where a step has no such job its scheduler stands in the place.
-    const auto key = named_key(queue_->name(), "schedule", of->id);
+    const auto key = scheduler_key(queue_->name(), of->id);
     call.put_keys(Transition::ItemKeys{
         .schedule = key,
         .last = last_job.empty() ? key : job_key(queue_->name(), last_job),
@@ -123,8 +121,8 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
     call.put_args(Transition::ItemArgs{.id = of->id,
                                        .def = of->def,
                                        .seen = step.seen_ms,
-                                       .tick = time_or_none(step.tick_ms),
-                                       .next = time_or_none(step.next_ms),
+                                       .tick = tick_text(step.tick_ms),
+                                       .next = tick_text(step.next_ms),
                                        .skipped = step.skipped,
                                        .last_job = last_job});
   }
@@ -145,10 +143,9 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
 
 // Nothing is due. Others count on the one who took the mark to put the next time there.
 void Firer::mark_next(Done done) {
-  const auto& k = queue_->keys();
-  auto bytes =
-      wire::command({"ZRANGEBYSCORE", k.schedules, "(" + std::to_string(queue_->client()->now_ms()),
-                     "(inf", "WITHSCORES", "LIMIT", "0", "1"});
+  auto bytes = wire::command({"ZRANGEBYSCORE", queue_->keys().schedules,
+                              "(" + std::to_string(queue_->client()->now_ms()), "(inf",
+                              "WITHSCORES", "LIMIT", "0", "1"});
   queue_->client()->command(std::move(bytes), [self = shared_from_this(), done = std::move(done)](
                                                   Result<wire::Reply> reply) mutable {
     if (!reply || reply->is_error()) return done(self->try_again());

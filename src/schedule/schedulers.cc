@@ -17,6 +17,7 @@
 #include "protocol/refusal.h"
 #include "protocol/version.h"
 #include "queue/ask.h"
+#include "queue/page_cursor.h"
 #include "schedule/definition.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
@@ -26,10 +27,6 @@ namespace {
 
 // So often a scheduler is looked at anew that is another one each time.
 constexpr int kSchedulerLooks = 10;
-
-std::string scheduler_key(const QueueCore& queue, std::string_view id) {
-  return named_key(queue.name(), "schedule", id);
-}
 
 Error no_such_scheduler(const QueueCore& queue, std::string_view id) {
   return {ErrorCode::not_found,
@@ -92,16 +89,19 @@ struct StoredScheduler {
   std::string data{};
 };
 
-constexpr std::array<std::string_view, 5> kSchedulerFields{"def", "ran", "paused", "shape", "data"};
+Result<Schedule> read_schedule(const QueueCore& queue, std::string_view id,
+                               const std::string& def) {
+  if (auto schedule = schedule::read_definition(def)) return *std::move(schedule);
+  return Error{ErrorCode::decode,
+               "the schedule of scheduler " + std::string(id) + " of queue \"" + queue.name() +
+                   "\" is of an unknown form: " + quoted(def),
+               {{"queue", queue.name()}, {"value", std::string(id)}, {"found", def}}};
+}
 
 Result<SchedulerInfo> read_scheduler(const QueueCore& queue, std::string_view id,
                                      std::int64_t next_ms, StoredScheduler stored) {
-  auto schedule = schedule::read_definition(stored.def);
-  if (!schedule)
-    return Error{ErrorCode::decode,
-                 "the schedule of scheduler " + std::string(id) + " of queue \"" + queue.name() +
-                     "\" is of an unknown form: " + quoted(stored.def),
-                 {{"queue", queue.name()}, {"value", std::string(id)}, {"found", stored.def}}};
+  auto schedule = read_schedule(queue, id, stored.def);
+  if (!schedule) return schedule.error();
   auto ran = schedule::read_ran(stored.ran);
   return SchedulerInfo{.id = std::string(id),
                        .schedule = *std::move(schedule),
@@ -115,11 +115,8 @@ Result<SchedulerInfo> read_scheduler(const QueueCore& queue, std::string_view id
                        .last_job = std::move(ran.job)};
 }
 
-// A score: one that is infinite stands for no next tick.
-std::int64_t next_of(const wire::Reply& score) {
-  const auto next_ms = wire::number_of(score);
-  return next_ms > schedule::kMaxScheduleMs ? 0 : next_ms;
-}
+// Of a score: one that is infinite stands for no next tick.
+std::int64_t next_of(std::int64_t score) { return score > schedule::kMaxScheduleMs ? 0 : score; }
 
 bool same_count(const std::optional<Schedule>& before, const Schedule& now) {
   return before && before->start_ms == now.start_ms && before->limit == now.limit;
@@ -131,8 +128,6 @@ std::int64_t first_tick(const Schedule& schedule, const schedule::Timetable& tim
   if (schedule.limit != 0 && counts_on && ran.made >= schedule.limit) return 0;
   return timetable.first(now_ms, ran.last_ms);
 }
-
-std::string time_text(std::int64_t ms) { return ms == 0 ? std::string() : std::to_string(ms); }
 
 // What schedule/put and schedule/pause answer.
 struct SchedulerAnswer {
@@ -171,7 +166,7 @@ Result<void> open_anew(QueueCore& queue) {
 Result<SchedulerAnswer> set_scheduler_paused(QueueCore& queue, std::string_view id, bool paused,
                                              const SchedulerAnswer& seen, std::int64_t next_ms) {
   const auto& k = queue.keys();
-  const auto hash = scheduler_key(queue, id);
+  const auto hash = scheduler_key(queue.name(), id);
   return ask_scheduler(
       queue, ScriptCall::of<scripts::SchedulePause>(
                  {.meta = k.meta, .schedules = k.schedules, .marker = k.marker, .schedule = hash},
@@ -180,7 +175,7 @@ Result<SchedulerAnswer> set_scheduler_paused(QueueCore& queue, std::string_view 
                   .paused = paused,
                   .def = seen.def,
                   .seen = seen.ran,
-                  .next = time_text(next_ms)}));
+                  .next = schedule::tick_text(next_ms)}));
 }
 
 }  // namespace
@@ -197,7 +192,7 @@ Result<Upserted> RawSchedulers::upsert(std::string_view id, const Schedule& sche
   const auto def = schedule::definition_of(schedule);
   const auto shape = shape_of(job::encode_checked(std::string(), jobs.options));
   const auto& k = queue.keys();
-  const auto hash = scheduler_key(queue, id);
+  const auto hash = scheduler_key(queue.name(), id);
   SchedulerAnswer seen;
   bool reopened = false;
   for (int look = 0; look < kSchedulerLooks; ++look) {
@@ -211,7 +206,7 @@ Result<Upserted> RawSchedulers::upsert(std::string_view id, const Schedule& sche
                     .id = id,
                     .def = def,
                     .seen = seen.ran,
-                    .next = time_text(next_ms),
+                    .next = schedule::tick_text(next_ms),
                     .shape = shape,
                     .data = jobs.data}));
     if (!answer && answer.error().code == ErrorCode::not_found && !std::exchange(reopened, true)) {
@@ -229,7 +224,7 @@ Result<SchedulerInfo> RawSchedulers::get(std::string_view id) {
   auto& queue = *core_;
   if (auto ok = check_target(queue, id); !ok) return ok.error();
   const auto& k = queue.keys();
-  const auto hash = scheduler_key(queue, id);
+  const auto hash = scheduler_key(queue.name(), id);
   auto reply = ask(queue, ScriptCall::of<scripts::ScheduleRead>(
                               {.meta = k.meta, .schedules = k.schedules, .schedule = hash},
                               {.revision = scripts::kRevision, .id = id}));
@@ -247,7 +242,7 @@ Result<SchedulerInfo> RawSchedulers::get(std::string_view id) {
                                           : nullptr;
     if (text != nullptr) *text = std::move(items[i + 1].text);
   }
-  return read_scheduler(queue, id, next_of(items[0]), std::move(stored));
+  return read_scheduler(queue, id, next_of(wire::number_of(items[0])), std::move(stored));
 }
 
 Result<SchedulerPage> RawSchedulers::list(const SchedulerPageOptions& options) {
@@ -255,15 +250,13 @@ Result<SchedulerPage> RawSchedulers::list(const SchedulerPageOptions& options) {
   if (queue.name_error()) return *queue.name_error();
   if (options.limit < 1 || options.limit > kMaxSchedulerPage)
     return bad_option("limit", std::to_string(options.limit), "1 to 256");
-  if (!std::all_of(options.cursor.begin(), options.cursor.end(), is_digit) ||
-      options.cursor.size() > 20)
-    return bad_option("cursor", quoted(options.cursor), "the cursor of the page before");
+  const auto cursor = scan_cursor(options.cursor);
+  if (!cursor) return cursor.error();
   const auto& k = queue.keys();
-  const auto cursor = options.cursor.empty() ? std::string("0") : options.cursor;
   std::vector<std::string> commands;
   commands.push_back(wire::command({"HGET", k.meta, "version"}));
   commands.push_back(
-      wire::command({"ZSCAN", k.schedules, cursor, "COUNT", std::to_string(options.limit)}));
+      wire::command({"ZSCAN", k.schedules, *cursor, "COUNT", std::to_string(options.limit)}));
   auto looked = ask_plainly(queue, std::move(commands));
   if (!looked) return looked.error();
   const auto& version = looked->at(0);
@@ -274,13 +267,9 @@ Result<SchedulerPage> RawSchedulers::list(const SchedulerPageOptions& options) {
   if (scan.size() != 2) return Error{ErrorCode::protocol, "ZSCAN answered too little", {}};
   const auto found = wire::scored(scan[1]);
   commands.clear();
-  for (const auto& entry : found) {
-    auto& bytes = commands.emplace_back();
-    wire::append_header(bytes, 2 + kSchedulerFields.size());
-    wire::append_bulk(bytes, std::string_view("HMGET"));
-    wire::append_bulk(bytes, std::string_view(scheduler_key(queue, entry.member)));
-    for (const auto field : kSchedulerFields) wire::append_bulk(bytes, field);
-  }
+  for (const auto& entry : found)
+    commands.push_back(wire::command({"HMGET", scheduler_key(queue.name(), entry.member), "def",
+                                      "ran", "paused", "shape", "data"}));
   auto hashes = ask_plainly(queue, std::move(commands));
   if (!hashes) return hashes.error();
   SchedulerPage page;
@@ -288,9 +277,8 @@ Result<SchedulerPage> RawSchedulers::list(const SchedulerPageOptions& options) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     auto& items = hashes->at(i).items;
     // Removed meanwhile.
-    if (items.size() != kSchedulerFields.size() || items[0].is_null()) continue;
-    const auto next_ms = found[i].score > schedule::kMaxScheduleMs ? 0 : found[i].score;
-    auto info = read_scheduler(queue, found[i].member, next_ms,
+    if (items.size() != 5 || items[0].is_null()) continue;
+    auto info = read_scheduler(queue, found[i].member, next_of(found[i].score),
                                {.def = std::move(items[0].text),
                                 .ran = std::move(items[1].text),
                                 .paused = !items[2].is_null(),
@@ -329,11 +317,8 @@ Result<std::int64_t> RawSchedulers::resume(std::string_view id) {
     if (answer->status == "gone") return no_such_scheduler(queue, id);
     if (answer->status != "moved") return answer->next_ms;
     seen = *std::move(answer);
-    auto schedule = schedule::read_definition(seen.def);
-    if (!schedule)
-      return Error{ErrorCode::decode,
-                   "the schedule of scheduler " + std::string(id) + " is of an unknown form",
-                   {{"queue", queue.name()}, {"value", std::string(id)}, {"found", seen.def}}};
+    auto schedule = read_schedule(queue, id, seen.def);
+    if (!schedule) return schedule.error();
     schedule->immediately = false;
     const auto timetable = schedule::Timetable::of(*schedule);
     if (!timetable) return timetable.error();
@@ -346,10 +331,9 @@ Result<std::int64_t> RawSchedulers::resume(std::string_view id) {
 Result<void> RawSchedulers::remove(std::string_view id) {
   auto& queue = *core_;
   if (auto ok = check_target(queue, id); !ok) return ok.error();
-  const auto& k = queue.keys();
-  auto call =
-      ScriptCall::of<scripts::ScheduleRemove>(k, {.revision = scripts::kRevision, .count = 1});
-  call.put_keys(scripts::ScheduleRemove::ItemKeys{.schedule = scheduler_key(queue, id)});
+  auto call = ScriptCall::of<scripts::ScheduleRemove>(queue.keys(),
+                                                      {.revision = scripts::kRevision, .count = 1});
+  call.put_keys(scripts::ScheduleRemove::ItemKeys{.schedule = scheduler_key(queue.name(), id)});
   call.put_args(scripts::ScheduleRemove::ItemArgs{.id = id});
   const auto reply = ask(queue, std::move(call));
   if (!reply) return reply.error();

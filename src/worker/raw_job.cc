@@ -4,6 +4,8 @@
 #include "echomq/job.h"
 #include "flow/adder.h"
 #include "flow/read_children.h"
+#include "queue/deduplication.h"
+#include "queue/logs.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
@@ -38,10 +40,14 @@ Result<void> RawJob::progress(std::string value) {
   return {};
 }
 
-Result<void> RawJob::log(std::string line) { return running_->on_log(line); }
+Result<void> RawJob::log(std::string line) {
+  return append_log(*running_->core, id(), running_->token(), line);
+}
 
 Result<bool> RawJob::release_deduplication() {
-  return running_->on_release ? running_->on_release() : Result<bool>(false);
+  const auto& rule = running_->job.options.deduplication;
+  if (!rule) return false;
+  return release_owned(*running_->core, rule->id, id());
 }
 
 const std::string& RawJob::parent() const noexcept { return running_->job.parent; }

@@ -38,10 +38,8 @@ class RunningJob {
   bool begun = false;                       // somebody works it; guarded by its Runner
   std::shared_ptr<QueueCore> core{};        // of its queue; once it is handed to a Runner
   std::int64_t started_ms = 0;              // by the server's clock, when the handler began
-  std::function<Result<void>(const std::string&)> on_log{};  // stores a line, and waits for that
-  // Gives its deduplication id free, and waits for that; empty where it has none.
-  std::function<Result<bool>()> on_release{};
 
+  // From any thread: only the deadline of a lease moves.
   [[nodiscard]] std::uint64_t token() const { return lease.token(); }
 
   // From any thread but, because the callbacks of the token run here, under no lock of ours.

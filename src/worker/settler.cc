@@ -128,9 +128,8 @@ ScriptCall Settler::finish_call(const Batch& batch, const std::vector<std::strin
 }
 
 ScriptCall Settler::retry_call(const Batch& batch) const {
-  const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobRetry>(
-      k,
+      queue_->keys(),
       {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = batch.size()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
@@ -148,11 +147,11 @@ ScriptCall Settler::retry_call(const Batch& batch) const {
 }
 
 ScriptCall Settler::release_call(const Batch& batch) const {
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobRelease>(k, {.revision = scripts::kRevision,
-                                                      .now = queue_->client()->now_ms(),
-                                                      .count = batch.size(),
-                                                      .hold = batch.front().hold_ms});
+  auto call =
+      ScriptCall::of<scripts::JobRelease>(queue_->keys(), {.revision = scripts::kRevision,
+                                                           .now = queue_->client()->now_ms(),
+                                                           .count = batch.size(),
+                                                           .hold = batch.front().hold_ms});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     call.put_keys(scripts::JobRelease::ItemKeys{.job = job_key(queue_->name(), id)});
@@ -164,12 +163,11 @@ ScriptCall Settler::release_call(const Batch& batch) const {
 
 ScriptCall Settler::wait_call(const Batch& batch) const {
   using Transition = scripts::FlowWait;
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<Transition>(k, {.revision = scripts::kRevision,
-                                             .now = queue_->client()->now_ms(),
-                                             .count = batch.size(),
-                                             .keep = kFallenParents,
-                                             .age = kFallenParentsAge.count()});
+  auto call = ScriptCall::of<Transition>(queue_->keys(), {.revision = scripts::kRevision,
+                                                          .now = queue_->client()->now_ms(),
+                                                          .count = batch.size(),
+                                                          .keep = kFallenParents,
+                                                          .age = kFallenParentsAge.count()});
   for (const auto& settlement : batch) {
     const auto& id = settlement.job->job.id;
     const SubKeys sub(queue_->name(), id);

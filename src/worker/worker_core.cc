@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/weak_call.h"
-#include "queue/logs.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -33,7 +32,7 @@ void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
                      return self ? self->claims() : Runner::Claims{};
                    }});
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
-  relay_ = std::make_shared<Relay>(queue_, weak_call(*this, &WorkerCore::told_parents),
+  relay_ = std::make_shared<Relay>(queue_, weak_call(*this, &WorkerCore::released),
                                    Relay::Forget::in_a_moment);
   flow_sweep_ = std::make_shared<flow::FlowSweep>(queue_, relay_);
   settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
@@ -147,16 +146,7 @@ void WorkerCore::end_expired(Claimer::Jobs& jobs) {
 }
 
 void WorkerCore::run(const Claimer::Jobs& jobs) {
-  for (const auto& job : jobs) {
-    job->core = queue_;
-    job->on_log = [queue = queue_, id = job->job.id, token = job->token()](
-                      const std::string& line) { return append_log(*queue, id, token, line); };
-    const auto& rule = job->job.options.deduplication;
-    if (!rule) continue;
-    job->on_release = [queue = queue_, id = job->job.id, de = rule->id] {
-      return release_owned(*queue, de, id);
-    };
-  }
+  for (const auto& job : jobs) job->core = queue_;
   running_.insert(jobs.begin(), jobs.end());
   runner_->run(jobs);
 }
@@ -299,13 +289,11 @@ void WorkerCore::drained() {
 }
 
 // What was kept for the end of a job may have become one.
+// The releaser or the relay has nothing left to do, and jobs may be ready by what it did.
 void WorkerCore::released() {
   if (std::exchange(drain_waits_, false)) intake_->look_again();
   step();
 }
-
-// And a parent of this queue may be ready.
-void WorkerCore::told_parents() { released(); }
 
 void WorkerCore::stop_now() {
   if (!stopping_) {

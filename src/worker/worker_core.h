@@ -86,7 +86,6 @@ class WorkerCore : public std::enable_shared_from_this<WorkerCore> {
   void clock_jumped();
   void drained();
   void released();
-  void told_parents();
   void stop_now();
   void give_back_unstarted(std::size_t most);
   void give_back_surplus();
