@@ -1,8 +1,8 @@
 -- queue/obliterate: ends a queue that holds no job and no scheduler any more. What is left of its structures
 -- goes, and `meta` begins anew: not paused, with the settings of the queue, and with the number of its last
 -- event, so that listeners see that they missed some. With `all` everything goes, sentinels and `meta` too.
--- `outbox` is how many entries of the outbox may go: the caller has looked at those, and delivered what is for
--- others.
+-- `outbox` is how many entries of the outbox may go: the caller has looked at those, and delivered what is
+-- for others.
 -- KEYS    meta id repeat wait ghosts prioritized crashed active delayed completed failed
 --         waiting_children marker events limiter producers outbox trash subkeys schedules de de_due
 --         metrics_completed metrics_failed de_next sizes_completed sizes_failed

@@ -63,9 +63,8 @@ struct Emit : std::enable_shared_from_this<Emit> {
                                                                    .now = queue->client()->now_ms(),
                                                                    .name = event,
                                                                    .payload = payload});
-    queue->client()->call(
-        std::move(call), queue->name(), queue->keys().meta,
-        [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(reply); });
+    queue->call(std::move(call),
+                [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(reply); });
   }
 
   void answered(const Result<wire::Reply>& reply) {
@@ -97,9 +96,8 @@ struct Trim : std::enable_shared_from_this<Trim> {
                                                            .most = kTrimAtOnce,
                                                            .cap = cap_text,
                                                            .trim = cap && cap->exact ? "=" : "~"});
-    queue->client()->call(
-        std::move(call), queue->name(), queue->keys().meta,
-        [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(reply); });
+    queue->call(std::move(call),
+                [self = shared_from_this()](Result<wire::Reply> reply) { self->answered(reply); });
   }
 
   void answered(const Result<wire::Reply>& reply) {

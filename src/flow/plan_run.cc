@@ -85,10 +85,9 @@ void PlanRun::send(Chain& chain) {
   }
   auto call = add_call(chain);
   const auto& queue = *chain.queue;
-  queue.client()->call(std::move(call), queue.name(), queue.keys().meta,
-                       [self = shared_from_this(), &chain](Result<wire::Reply> reply) {
-                         self->answered(chain, std::move(reply));
-                       });
+  queue.call(std::move(call), [self = shared_from_this(), &chain](Result<wire::Reply> reply) {
+    self->answered(chain, std::move(reply));
+  });
 }
 
 // At most 256 entries and 256 KiB; a larger one goes alone.
@@ -174,12 +173,12 @@ void PlanRun::fail(const Error& why) {
 }
 
 void PlanRun::close() {
-  home_->client()->call(close_plan_call(*home_, id_, "s:"), home_->name(), home_->keys().meta,
-                        [self = shared_from_this()](const Result<wire::Reply>&) {
-                          // Unanswered, a sweep deletes the record: all is added.
-                          auto done = std::move(self->done_);
-                          done(std::move(self->outcome_));
-                        });
+  home_->call(close_plan_call(*home_, id_, "s:"),
+              [self = shared_from_this()](const Result<wire::Reply>&) {
+                // Unanswered, a sweep deletes the record: all is added.
+                auto done = std::move(self->done_);
+                done(std::move(self->outcome_));
+              });
 }
 
 }  // namespace echomq::inline v2::flow

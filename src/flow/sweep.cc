@@ -50,8 +50,7 @@ void FlowSweep::looked(OutboxPage page) {
 // --- records
 
 void FlowSweep::close(const PlanNote& note) {
-  queue_->client()->call(close_plan_call(*queue_, note.plan, note.text), queue_->name(),
-                         queue_->keys().meta, [](const Result<wire::Reply>&) {});
+  queue_->call(close_plan_call(*queue_, note.plan, note.text), [](const Result<wire::Reply>&) {});
 }
 
 void FlowSweep::load(const std::string& plan, std::int64_t entries) {

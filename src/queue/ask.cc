@@ -10,10 +10,10 @@ namespace echomq::inline v2 {
 
 Result<wire::Reply> ask(QueueCore& queue, ScriptCall call) {
   if (queue.name_error()) return *queue.name_error();
-  const auto& client = queue.client();
-  auto reply = client->wait_for<wire::Reply>([&](Function<void(Result<wire::Reply>)> done) mutable {
-    client->call(std::move(call), queue.name(), queue.keys().meta, std::move(done));
-  });
+  auto reply =
+      queue.client()->wait_for<wire::Reply>([&](Function<void(Result<wire::Reply>)> done) mutable {
+        queue.call(std::move(call), std::move(done));
+      });
   if (!reply) return queue.look_error(reply.error());
   return reply;
 }

@@ -57,9 +57,8 @@ void answered(const std::shared_ptr<Ending>& ending, Result<wire::Reply> reply);
 
 void say(const std::shared_ptr<Ending>& ending) {
   const auto& queue = ending->queue;
-  queue->client()->call(
-      end_call(*queue, ending->ids, ending->force), queue->name(), queue->keys().meta,
-      [ending](Result<wire::Reply> reply) { answered(ending, std::move(reply)); });
+  queue->call(end_call(*queue, ending->ids, ending->force),
+              [ending](Result<wire::Reply> reply) { answered(ending, std::move(reply)); });
 }
 
 void answered(const std::shared_ptr<Ending>& ending, Result<wire::Reply> reply) {

@@ -78,21 +78,20 @@ Result<Counts> QueueCore::counts() {
   if (name_error_) return *name_error_;
   return client_->wait_for<Counts>([this](Function<void(Result<Counts>)> done) {
     auto call = ScriptCall::of<scripts::QueueCounts>(keys_, {.revision = scripts::kRevision});
-    client_->call(
-        std::move(call), name_, keys_.meta,
-        [self = shared_from_this(), done = std::move(done)](Result<wire::Reply> reply) mutable {
-          if (!reply) return done(self->look_error(reply.error()));
-          const auto at = [&reply](std::size_t i) { return reply->items.at(i).integer; };
-          done(Counts{.waiting = at(0),
-                      .prioritized = at(1),
-                      .active = at(2),
-                      .delayed = at(3),
-                      .completed = at(4),
-                      .failed = at(5),
-                      .waiting_children = at(6),
-                      .paused = at(8) == 1,
-                      .limited = at(9) == 1});
-        });
+    this->call(std::move(call), [self = shared_from_this(),
+                                 done = std::move(done)](Result<wire::Reply> reply) mutable {
+      if (!reply) return done(self->look_error(reply.error()));
+      const auto at = [&reply](std::size_t i) { return reply->items.at(i).integer; };
+      done(Counts{.waiting = at(0),
+                  .prioritized = at(1),
+                  .active = at(2),
+                  .delayed = at(3),
+                  .completed = at(4),
+                  .failed = at(5),
+                  .waiting_children = at(6),
+                  .paused = at(8) == 1,
+                  .limited = at(9) == 1});
+    });
   });
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "client/client_core.h"
@@ -45,6 +46,10 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void add(PendingAdd add);
   void add_all(std::vector<PendingAdd> adds);
 
+  // (loop) Sends a script that concerns this queue: its errors name the queue, and its meta.
+  void call(ScriptCall call, Function<void(Result<wire::Reply>)> done) const {
+    client_->call(std::move(call), name_, keys_.meta, std::move(done));
+  }
   // (loop) Opens the queue, once; later calls are answered at once.
   void with_open(Function<void(Result<void>)> done);
   // (loop) A script answered that the queue is gone (obliterated, flushed): open it anew next time.

@@ -104,13 +104,13 @@ void Relay::pump(Lane& lane) {
   ++calls_;
   auto batch = take(lane);
   auto call = settle_call(*queue_, *lane.queue, *batch);
-  queue_->client()->call(std::move(call), lane.queue->name(), lane.queue->keys().meta,
-                         [self = shared_from_this(), &lane, batch](Result<wire::Reply> reply) {
-                           lane.in_flight = false;
-                           self->settled(lane, *batch, std::move(reply));
-                           self->pump(lane);
-                           self->ended_call();
-                         });
+  lane.queue->call(std::move(call),
+                   [self = shared_from_this(), &lane, batch](Result<wire::Reply> reply) {
+                     lane.in_flight = false;
+                     self->settled(lane, *batch, std::move(reply));
+                     self->pump(lane);
+                     self->ended_call();
+                   });
 }
 
 void Relay::settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply) {
@@ -167,18 +167,17 @@ void Relay::forget_soon() {
 
 void Relay::send_told() {
   using Transition = scripts::FlowDelivered;
-  const auto& k = queue_->keys();
   for (std::size_t from = 0; from < told_.size(); from += kMaxBatchJobs) {
     const auto count = std::min(kMaxBatchJobs, told_.size() - from);
     auto call = ScriptCall::of<Transition>(
-        k, {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
+        queue_->keys(),
+        {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
     for (std::size_t i = from; i < from + count; ++i)
       call.put_args(Transition::ItemArgs{
           .field = told_[i].field, .seen = told_[i].seen, .orphaned = told_[i].orphaned});
     ++calls_;
-    queue_->client()->call(
-        std::move(call), queue_->name(), k.meta,
-        [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_call(); });
+    queue_->call(std::move(call),
+                 [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_call(); });
   }
   told_.clear();
 }

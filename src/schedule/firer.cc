@@ -100,17 +100,15 @@ std::vector<Firer::Step> Firer::work_out(const Peek& peek, std::int64_t now_ms) 
 
 void Firer::act(const std::shared_ptr<Peek>& peek) {
   using Transition = scripts::ScheduleFire;
-  const auto& client = queue_->client();
-  const auto now = client->now_ms();
+  const auto now = queue_->client()->now_ms();
   const auto all = work_out(*peek, now);
   if (all.empty()) {
     // None of these can be fired here: others behind them may.
     if (peek->is_full) return peek_from(peek->first + kMaxBatchJobs, std::move(peek->done));
     return mark_next(std::move(peek->done));
   }
-  const auto& k = queue_->keys();
   auto call = ScriptCall::of<Transition>(
-      k, {.revision = scripts::kRevision, .now = now, .count = all.size()});
+      queue_->keys(), {.revision = scripts::kRevision, .now = now, .count = all.size()});
   for (const auto& [of, step, last_job] : all) {
     // Where a step has no such job its scheduler stands in the place.
     const auto key = scheduler_key(queue_->name(), of->id);
@@ -126,7 +124,7 @@ void Firer::act(const std::shared_ptr<Peek>& peek) {
                                        .skipped = step.skipped,
                                        .last_job = last_job});
   }
-  client->call(std::move(call), queue_->name(), k.meta,
+  queue_->call(std::move(call),
                [self = shared_from_this(), peek, count = all.size()](Result<wire::Reply> reply) {
                  if (!reply && !is_weather(reply.error().code))
                    self->complain(peek->due.front().id, reply.error().message());

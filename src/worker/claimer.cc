@@ -41,16 +41,14 @@ void Claimer::send(const std::shared_ptr<Claim>& claim) {
   claim->lease = client->node_lease().next_lease(now, lease_.count());
   claim->permit = client->take_crash_permit();
   queue_->claims_on_their_way().insert(claim->lease.token());
-  const auto& k = queue_->keys();
-  auto call = ScriptCall::of<scripts::JobClaim>(k, {.revision = scripts::kRevision,
-                                                    .score = claim->lease.score(),
-                                                    .count = claim->asked,
-                                                    .take_crashed = claim->permit,
-                                                    .now = now});
-  client->call(std::move(call), queue_->name(), k.meta,
-               [self = shared_from_this(), claim](Result<wire::Reply> reply) {
-                 self->answered(claim, std::move(reply));
-               });
+  auto call = ScriptCall::of<scripts::JobClaim>(queue_->keys(), {.revision = scripts::kRevision,
+                                                                 .score = claim->lease.score(),
+                                                                 .count = claim->asked,
+                                                                 .take_crashed = claim->permit,
+                                                                 .now = now});
+  queue_->call(std::move(call), [self = shared_from_this(), claim](Result<wire::Reply> reply) {
+    self->answered(claim, std::move(reply));
+  });
 }
 
 void Claimer::answered(const std::shared_ptr<Claim>& claim, Result<wire::Reply> reply) {

@@ -50,13 +50,12 @@ void Evictor::pump() {
 void Evictor::send(const std::vector<Evicted>& jobs) {
   in_flight_ = true;
   // No answer, no harm: the ids are still in trash, and the next sweep finds them.
-  queue_->client()->call(evict_call(*queue_, jobs, age_completed_, age_failed_), queue_->name(),
-                         queue_->keys().meta,
-                         [self = shared_from_this()](Result<wire::Reply> reply) {
-                           self->in_flight_ = false;
-                           if (reply) self->push(*reply);
-                           self->pump_soon();
-                         });
+  queue_->call(evict_call(*queue_, jobs, age_completed_, age_failed_),
+               [self = shared_from_this()](Result<wire::Reply> reply) {
+                 self->in_flight_ = false;
+                 if (reply) self->push(*reply);
+                 self->pump_soon();
+               });
 }
 
 void Evictor::sweep() {

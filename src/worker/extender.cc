@@ -19,24 +19,22 @@ void Extender::extend(const RunningJobs& running) {
 }
 
 void Extender::send(Batch batch) {
-  const auto& client = queue_->client();
-  const auto& k = queue_->keys();
-  const auto deadline = Lease::deadline_for(client->now_ms(), lease_.count());
+  const auto deadline = Lease::deadline_for(queue_->client()->now_ms(), lease_.count());
   auto call = ScriptCall::of<scripts::JobExtend>(
-      k, {.revision = scripts::kRevision, .deadline = deadline, .count = batch.size()});
+      queue_->keys(),
+      {.revision = scripts::kRevision, .deadline = deadline, .count = batch.size()});
   for (const auto& job : batch)
     call.put_args(scripts::JobExtend::ItemArgs{.id = job->job.id, .token = job->token()});
-  client->call(std::move(call), queue_->name(), k.meta,
-               [self = shared_from_this(), batch = std::move(batch),
-                deadline](const Result<wire::Reply>& reply) {
-                 if (!reply) return;
-                 for (std::size_t i = 0; i < batch.size() && i < reply->items.size(); ++i) {
-                   if (reply->items[i].text == "stale")
-                     self->lost_(batch[i]);
-                   else
-                     batch[i]->lease.deadline_s = deadline;
-                 }
-               });
+  queue_->call(std::move(call), [self = shared_from_this(), batch = std::move(batch),
+                                 deadline](const Result<wire::Reply>& reply) {
+    if (!reply) return;
+    for (std::size_t i = 0; i < batch.size() && i < reply->items.size(); ++i) {
+      if (reply->items[i].text == "stale")
+        self->lost_(batch[i]);
+      else
+        batch[i]->lease.deadline_s = deadline;
+    }
+  });
 }
 
 }  // namespace echomq::inline v2

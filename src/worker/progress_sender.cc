@@ -31,9 +31,8 @@ void ProgressSender::send(const RunningJobs& running) {
   if (in_flight_) return;
   auto reports = take(running);
   if (reports.empty()) return;
-  const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobProgress>(
-      k,
+      queue_->keys(),
       {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = reports.size()});
   for (const auto& [job, value] : reports) {
     call.put_keys(scripts::JobProgress::ItemKeys{.job = job_key(queue_->name(), job->job.id)});
@@ -41,10 +40,9 @@ void ProgressSender::send(const RunningJobs& running) {
         scripts::JobProgress::ItemArgs{.id = job->job.id, .token = job->token(), .value = value});
   }
   in_flight_ = true;
-  queue_->client()->call(
-      std::move(call), queue_->name(), k.meta,
-      [self = shared_from_this(), reports = std::move(reports)](
-          const Result<wire::Reply>& reply) mutable { self->answered(reports, reply); });
+  queue_->call(std::move(call),
+               [self = shared_from_this(), reports = std::move(reports)](
+                   const Result<wire::Reply>& reply) mutable { self->answered(reports, reply); });
 }
 
 ProgressSender::Reports ProgressSender::take(const RunningJobs& running) {

@@ -27,8 +27,7 @@ void Promoter::promote(Done done) {
 }
 
 void Promoter::peeked(const wire::Reply& earliest, Done done) {
-  const auto& client = queue_->client();
-  const auto now = client->now_ms();
+  const auto now = queue_->client()->now_ms();
   auto due = wire::scored(earliest);
   const auto later =
       std::find_if(due.begin(), due.end(), [now](const auto& entry) { return entry.score > now; });
@@ -37,20 +36,18 @@ void Promoter::peeked(const wire::Reply& earliest, Done done) {
   // Someone else was here first: keep the time of the next one.
   if (due.empty()) return done({.again_ms = next});
 
-  const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobPromote>(
-      k, {.revision = scripts::kRevision, .now = now, .count = due.size()});
+      queue_->keys(), {.revision = scripts::kRevision, .now = now, .count = due.size()});
   for (const auto& [id, at] : due) {
     call.put_keys(scripts::JobPromote::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobPromote::ItemArgs{.id = id, .due = at});
   }
   const bool full = due.size() == kMaxBatchJobs;
-  client->call(
-      std::move(call), queue_->name(), k.meta,
-      [self = shared_from_this(), full, done = std::move(done)](Result<wire::Reply> reply) mutable {
-        if (reply) return done({.more_due = full});
-        done({.again_ms = self->queue_->client()->now_ms() + kRetryMs});
-      });
+  queue_->call(std::move(call), [self = shared_from_this(), full,
+                                 done = std::move(done)](Result<wire::Reply> reply) mutable {
+    if (reply) return done({.more_due = full});
+    done({.again_ms = self->queue_->client()->now_ms() + kRetryMs});
+  });
 }
 
 }  // namespace echomq::inline v2

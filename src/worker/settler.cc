@@ -190,8 +190,7 @@ void Settler::hold_ids(const Batch& batch) const {
     if (rule && rule->ttl) ids.push_back({rule->id, job.id, {}});
   }
   if (ids.empty()) return;
-  queue_->client()->call(hold_call(*queue_, ids), queue_->name(), queue_->keys().meta,
-                         [](const Result<wire::Reply>&) {});
+  queue_->call(hold_call(*queue_, ids), [](const Result<wire::Reply>&) {});
 }
 
 void Settler::stop() {
@@ -216,10 +215,10 @@ void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
               : kind == Kind::release ? release_call(*batch)
               : kind == Kind::wait    ? wait_call(*batch)
                                       : finish_call(*batch, oldest, peek);
-  queue_->client()->call(
-      std::move(call), queue_->name(), queue_->keys().meta,
-      [self = shared_from_this(), batch, since, declared = oldest.size()](
-          Result<wire::Reply> reply) { self->answered(batch, since, declared, std::move(reply)); });
+  queue_->call(std::move(call), [self = shared_from_this(), batch, since,
+                                 declared = oldest.size()](Result<wire::Reply> reply) {
+    self->answered(batch, since, declared, std::move(reply));
+  });
 }
 
 // Those that were deleted at once are told of by their number alone; the evictor takes the others.

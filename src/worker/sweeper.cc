@@ -52,33 +52,30 @@ void Sweeper::looked(Result<wire::Reply> reply) {
 }
 
 void Sweeper::recover(const std::map<std::string, std::uint64_t>& expired) {
-  const auto& k = queue_->keys();
   auto call = ScriptCall::of<scripts::JobRecover>(
-      k, {.revision = scripts::kRevision,
-          .now = queue_->client()->now_ms(),
-          .count = expired.size(),
-          .max_crashes = max_crashes_,
-          .keep_failed = keep_failed_.count,
-          .age_failed = std::chrono::milliseconds(keep_failed_.age).count(),
-          .bytes_failed = keep_failed_.bytes});
+      queue_->keys(), {.revision = scripts::kRevision,
+                       .now = queue_->client()->now_ms(),
+                       .count = expired.size(),
+                       .max_crashes = max_crashes_,
+                       .keep_failed = keep_failed_.count,
+                       .age_failed = std::chrono::milliseconds(keep_failed_.age).count(),
+                       .bytes_failed = keep_failed_.bytes});
   for (const auto& [id, lease] : expired) {
     call.put_keys(scripts::JobRecover::ItemKeys{.job = job_key(queue_->name(), id)});
     call.put_args(scripts::JobRecover::ItemArgs{.id = id, .lease = lease});
   }
-  queue_->client()->call(std::move(call), queue_->name(), k.meta,
-                         [self = shared_from_this()](Result<wire::Reply> reply) {
-                           if (!reply || reply->items.size() < 2) return;
-                           Recovered recovered;
-                           for (const auto& status : reply->items[0].items) {
-                             recovered.requeued += status.text == "ok" ? 1 : 0;
-                             recovered.failed += status.text == "done" ? 1 : 0;
-                           }
-                           self->evictor_->push(*reply);
-                           self->releaser_->push(*reply);
-                           if (reply->items.size() > 4)
-                             self->relay_->push(read_messages(reply->items[4]));
-                           self->recovered_(recovered);
-                         });
+  queue_->call(std::move(call), [self = shared_from_this()](Result<wire::Reply> reply) {
+    if (!reply || reply->items.size() < 2) return;
+    Recovered recovered;
+    for (const auto& status : reply->items[0].items) {
+      recovered.requeued += status.text == "ok" ? 1 : 0;
+      recovered.failed += status.text == "done" ? 1 : 0;
+    }
+    self->evictor_->push(*reply);
+    self->releaser_->push(*reply);
+    if (reply->items.size() > 4) self->relay_->push(read_messages(reply->items[4]));
+    self->recovered_(recovered);
+  });
 }
 
 }  // namespace echomq::inline v2

@@ -96,6 +96,11 @@ std::vector<MonitorLine> Monitor::take(RawClient& redis) {
   }
 }
 
+std::int64_t sent_by_clients(const std::vector<MonitorLine>& lines) {
+  return std::count_if(lines.begin(), lines.end(),
+                       [](const auto& line) { return !line.in_script; });
+}
+
 Audit audit(RawClient& redis, const std::vector<MonitorLine>& lines) {
   Audit found;
   std::string program;

@@ -4,6 +4,7 @@
 // Which words of a command are keys is asked of the server itself (COMMAND GETKEYS).
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class Monitor {
   RawClient listener_;
   int marks_ = 0;
 };
+
+// How many of them clients sent, those inside scripts left out.
+std::int64_t sent_by_clients(const std::vector<MonitorLine>& lines);
 
 struct Audit {
   std::size_t scripts = 0;              // calls of scripts
