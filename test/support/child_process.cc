@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
 
 #include "support/deadline.h"
@@ -35,7 +36,7 @@ namespace {
 
 ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
                            const Environment& environment) {
-  std::vector<std::string> words{std::string(ECHOMQ_TEST_BIN_DIR) + "/" + program};
+  std::vector<std::string> words{std::filesystem::path(ECHOMQ_TEST_BIN_DIR) / program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto variables = ours_and(environment);
   const auto word_pointers = ended_by_null(words);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program of test/support/bin, run as a process of its own, because some things can be seen only
-// from outside: a kill, a stop, a signal, an exit code. It is killed with the object, and ends with
-// the thread that started it, however that ends.
+// A program of test/support/bin, or of an absolute path, run as a process of its own, because some
+// things can be seen only from outside: a kill, a stop, a signal, an exit code. It is killed with
+// the object, and ends with the thread that started it, however that ends.
 //
 //   ChildProcess worker("worker_process", {"url=" + server.url(), "queue=mail"});
 //   worker.signal(SIGTERM);
