@@ -108,12 +108,14 @@ class Ours final : public Subject {
     while (left > 0) {
       if (Clock::now() > deadline) return too_slow();
       std::vector<echomq::NewJob<>> jobs;
-      for (Count i = 0; i < std::min(left, at_once); ++i) jobs.push_back({payload(0)});
-      const auto added = queue.add_bulk(jobs);
+      const auto count = std::min(left, at_once);
+      jobs.reserve(count);
+      for (Count i = 0; i < count; ++i) jobs.push_back({payload(0)});
+      const auto added = queue.add_bulk(std::move(jobs));
       if (!added) return added.error();
       for (const auto& id : *added)
         if (!id) return id.error();
-      left -= jobs.size();
+      left -= count;
     }
     return watch.answer();
   }

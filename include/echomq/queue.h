@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -222,6 +223,17 @@ class Queue {
     raw.reserve(jobs.size());
     for (const auto& job : jobs) raw.push_back({Codec<T>::encode(job.data), job.options});
     return raw_.add_bulk(std::move(raw));
+  }
+  // The same without a copy of each job.
+  Result<AddResults> add_bulk(std::vector<NewJob<T>>&& jobs) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      return raw_.add_bulk(std::move(jobs));
+    } else {
+      std::vector<NewJob<std::string>> raw;
+      raw.reserve(jobs.size());
+      for (auto& job : jobs) raw.push_back({Codec<T>::encode(job.data), std::move(job.options)});
+      return raw_.add_bulk(std::move(raw));
+    }
   }
 
   // Adds without waiting. `done` is called exactly once, on the I/O thread or where

@@ -3,10 +3,10 @@
 // lane.
 //
 // The rule: send at once when idle; while a flush is on its way, collect; never wait on a timer.
-// There are two lanes, each with one flush in flight, so that the server works on one full batch
-// while the next one is being built; the second lane opens only for a full batch, because small
-// ones are better collected. The script remembers the last flush that it applied for each lane, so
-// repeating one whose answer was lost is harmless (protocol.md 5.9).
+// There are two lanes, each with one flush in flight, so that the server works on one batch while
+// the next one is being built; the second lane opens only for a batch that is worth a call, because
+// small ones are better collected. The script remembers the last flush that it applied for each
+// lane, so repeating one whose answer was lost is harmless (protocol.md 5.9).
 #pragma once
 
 #include <array>
@@ -36,6 +36,8 @@ struct PendingAdd {
 class AddBatcher {
  public:
   static constexpr unsigned kLanes = 2;
+  // What a call costs besides its jobs is little from here on.
+  static constexpr std::size_t kWorthASecondFlush = 64;
 
   struct Flush {
     unsigned lane = 0;
@@ -58,9 +60,9 @@ class AddBatcher {
   // The next flush to send now, if any. Its lane is taken until done(lane).
   std::optional<Flush> next() {
     if (backlog_.empty()) return std::nullopt;
-    const bool full = backlog_.size() >= kMaxBatchJobs || bytes_ >= kMaxBatchBytes;
+    const bool worth_it = backlog_.size() >= kWorthASecondFlush || bytes_ >= kMaxBatchBytes;
     const bool idle = !busy_[0] && !busy_[1];
-    if (!idle && !full) return std::nullopt;
+    if (!idle && !worth_it) return std::nullopt;
     for (unsigned lane = 0; lane < kLanes; ++lane)
       if (!busy_[lane]) return take(lane);
     return std::nullopt;

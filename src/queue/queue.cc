@@ -98,10 +98,11 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
   auto wait = std::make_shared<Wait>();
   wait->missing = jobs.size();
   wait->results.assign(jobs.size(), AddedJob{});
-  // Batch by batch, so that the server works on the first while the next one is encoded.
+  // Batch by batch, so that the server works on the first, a small one, while the next is encoded.
   std::vector<PendingAdd> adds;
+  std::size_t batch = AddBatcher::kWorthASecondFlush;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (adds.empty()) adds.reserve(std::min(jobs.size() - i, kMaxBatchJobs));
+    if (adds.empty()) adds.reserve(std::min(jobs.size() - i, batch));
     adds.push_back({job::encode_checked(std::move(jobs[i].data), jobs[i].options),
                     [wait, i, core = core_.get()](Result<AddedJob> result) {
                       told(*core, result);
@@ -110,8 +111,9 @@ Result<AddResults> RawQueue::add_bulk(std::vector<NewJob<std::string>> jobs) {
                       if (--wait->missing == 0) wait->all_there.notify_one();
                     },
                     jobs[i].options.durability, /*direct=*/true});
-    if (adds.size() == kMaxBatchJobs || i + 1 == jobs.size())
-      core_->add_all(std::exchange(adds, {}));
+    if (adds.size() < batch && i + 1 < jobs.size()) continue;
+    core_->add_all(std::exchange(adds, {}));
+    batch = kMaxBatchJobs;
   }
   std::unique_lock lock(wait->mutex);
   wait->all_there.wait(lock, [&wait] { return wait->missing == 0; });

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +20,7 @@
 
 #include "echomq/worker.h"
 #include "queue/queue_core.h"
+#include "worker/ahead.h"
 #include "worker/pool.h"
 #include "worker/runner.h"
 
@@ -28,7 +31,9 @@ class PoolRunner final : public Runner, public std::enable_shared_from_this<Pool
   PoolRunner(std::shared_ptr<QueueCore> queue, RawHandler handler, unsigned concurrency);
 
   void run(const Jobs& jobs) override;
-  [[nodiscard]] unsigned capacity(std::size_t /*held*/) const override { return concurrency_; }
+  // Those included that are claimed ahead.
+  [[nodiscard]] unsigned capacity(std::size_t held) const override;
+  [[nodiscard]] unsigned most(std::size_t held) const override;
   [[nodiscard]] unsigned concurrency() const { return concurrency_; }
   bool withdraw(const std::shared_ptr<RunningJob>& job) override;
   void stop(const Result<void>& status) override;
@@ -47,8 +52,10 @@ class PoolRunner final : public Runner, public std::enable_shared_from_this<Pool
  private:
   void run_one(std::shared_ptr<RunningJob> job);
   bool begin(const std::shared_ptr<RunningJob>& job);
-  void end(std::shared_ptr<RunningJob> job, Outcome outcome);
+  void end(std::shared_ptr<RunningJob> job, Outcome outcome, std::chrono::nanoseconds took);
   void tell_ended();
+  void watch();
+  void look_at_waiting(std::uint64_t due);
 
   std::shared_ptr<QueueCore> queue_;
   RawHandler handler_;
@@ -59,6 +66,11 @@ class PoolRunner final : public Runner, public std::enable_shared_from_this<Pool
   RunningJobs jobs_;  // from run() until withdraw(), or the end of the run
   Ended untold_;
   bool telling_ = false;  // a call of the loop is on its way
+  Ahead ahead_;
+  std::uint64_t taken_ = 0;  // jobs so far, and how many of them wait no more
+  std::uint64_t left_ = 0;
+
+  bool watching_ = false;  // on the loop only
 
   Pool pool_;  // last, so that it goes first: its threads use all of the above
 };

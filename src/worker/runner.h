@@ -37,6 +37,8 @@ class Runner {
     std::function<void()> wanted;
     // It is to be asked again how many jobs it takes.
     std::function<void()> changed;
+    // It takes fewer than before: of those that nobody has begun the rest is to go back.
+    std::function<void()> lowered;
     std::function<Claims()> claims;
   };
 
@@ -50,6 +52,8 @@ class Runner {
   virtual void run(const Jobs& jobs) = 0;
   // How many jobs it works at most, those that it works already included: so many those are.
   [[nodiscard]] virtual unsigned capacity(std::size_t held) const = 0;
+  // What a claim brings that was sent before the capacity fell is kept up to so many.
+  [[nodiscard]] virtual unsigned most(std::size_t held) const { return capacity(held); }
   // Takes a job back, if nobody has begun it: nobody will, and it is not told as ended.
   virtual bool withdraw(const std::shared_ptr<RunningJob>& job) = 0;
   // The claims may be further than before.

@@ -27,6 +27,7 @@ void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
   runner_->attach({.ended = weak_call(*this, &WorkerCore::ended),
                    .wanted = weak_call(*this, &WorkerCore::wanted),
                    .changed = weak_call(*this, &WorkerCore::step),
+                   .lowered = weak_call(*this, &WorkerCore::look_at_capacity),
                    .claims = [weak = weak_from_this()] {
                      const auto self = weak.lock();
                      return self ? self->claims() : Runner::Claims{};
@@ -116,8 +117,8 @@ void WorkerCore::let_in() { intake_->set_concurrency(runner_->capacity(running_.
 // with those that are unfit, the job that was claimed last first.
 void WorkerCore::loaded(Claimer::Jobs fit, Claimer::Jobs unfit) {
   end_expired(fit);
-  const std::size_t capacity = runner_->capacity(running_.size());
-  const auto room = std::min(fit.size(), capacity - std::min(capacity, running_.size()));
+  const std::size_t most = runner_->most(running_.size());
+  const auto room = std::min(fit.size(), most - std::min(most, running_.size()));
   unfit.insert(unfit.end(), fit.begin() + static_cast<std::ptrdiff_t>(room), fit.end());
   fit.resize(room);
   run(fit);

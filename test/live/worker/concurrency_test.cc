@@ -74,6 +74,26 @@ TEST_F(Concurrency, LoweredInterruptsNobodyAndBeginsNone) {
   EXPECT_EQ(worker.stats().released, 0U);
 }
 
+// A worker of short jobs claims ahead; what it holds behind jobs that turn out to be long is for
+// others.
+TEST_F(Concurrency, JobsThatWereClaimedAheadDoNotWaitBehindLongOnes) {
+  ASSERT_EQ(add(std::vector<std::string>(2'000, "short")).size(), 2'000U);
+  ASSERT_EQ(add({"long", "long"}).size(), 2U);
+  const auto behind = add(std::vector<std::string>(50, "short"));
+  Gate gate;
+  Worker first{queue, patient(2), [&](Job<>& job) {
+                 if (job.data() == "long") gate.pass();
+               }};
+  ASSERT_TRUE(eventually([&] { return gate.waiting() == 2; }, 20s));
+  Runs others;
+  Worker second{queue, patient(2), [&](Job<>& job) { others.note(job.id()); }};
+  EXPECT_TRUE(eventually([&] { return counts().completed == 2'050; }, 20s));
+  EXPECT_EQ(counts().active, 2) << "the long ones alone";
+  EXPECT_EQ(job(behind.back())->attempts_started, 1U);
+  gate.open();
+  EXPECT_TRUE(eventually([&] { return counts().active == 0; }, 20s));
+}
+
 TEST_F(Concurrency, OutOfRangeIsRefusedAndChangesNothing) {
   Worker worker{queue, patient(3), [](Job<>&) {}};
   for (const unsigned bad : {0U, 10'001U, std::numeric_limits<unsigned>::max()}) {

@@ -33,7 +33,7 @@ TEST(AddBatcher, CollectsWhileAFlushIsOnItsWay) {
   EXPECT_EQ(batcher.next()->adds.size(), 10U);
 }
 
-TEST(AddBatcher, AFullBatchTakesTheSecondLaneAndNoThird) {
+TEST(AddBatcher, ABatchThatIsWorthItTakesTheSecondLaneAndNoThird) {
   AddBatcher batcher;
   for (std::size_t i = 0; i < 3 * kMaxBatchJobs; ++i) batcher.push(add("a"));
   const auto first = batcher.next();
@@ -42,6 +42,14 @@ TEST(AddBatcher, AFullBatchTakesTheSecondLaneAndNoThird) {
   EXPECT_NE(first->lane, second->lane);
   EXPECT_EQ(first->adds.size(), kMaxBatchJobs);
   EXPECT_FALSE(batcher.next());
+}
+
+TEST(AddBatcher, TheRestOfABulkDoesNotWaitForItsFirstPart) {
+  AddBatcher batcher;
+  for (std::size_t i = 0; i < kMaxBatchJobs + AddBatcher::kWorthASecondFlush; ++i)
+    batcher.push(add("a"));
+  ASSERT_TRUE(batcher.next());
+  EXPECT_TRUE(batcher.next());
 }
 
 TEST(AddBatcher, ALargeJobGoesAlone) {
