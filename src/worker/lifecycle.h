@@ -61,6 +61,10 @@ class KeptTime {
 
 class Lifecycle {
  public:
+  // A claim asks for no more: what it brings is loaded and ended in one go, and while the server is
+  // about that this process makes the next.
+  static constexpr unsigned kMostAtOnce = 128;
+
   struct Action {
     enum class Kind {
       none,
@@ -97,7 +101,7 @@ class Lifecycle {
     if (hot_) {
       claiming_ = true;
       wake_owed_ = false;
-      return {Action::Kind::claim, free(), 0};
+      return {Action::Kind::claim, std::min(free(), kMostAtOnce), 0};
     }
     if (!blocking_) {
       blocking_ = true;

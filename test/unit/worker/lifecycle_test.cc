@@ -61,6 +61,19 @@ TEST_F(Connected, AReasonToLookThatComesDuringAClaimIsNotForgotten) {
   EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
 }
 
+TEST_F(Connected, ManyFreeSlotsAreFilledBySeveralClaims) {
+  nothing_there();
+  life.set_concurrency(300);
+  life.look_again();
+  for (const unsigned asked : {128U, 128U, 44U}) {
+    const auto action = life.next(0);
+    ASSERT_EQ(action.kind, ActionKind::claim);
+    EXPECT_EQ(action.count, asked);
+    life.claimed(asked, asked, 1'000, 0, true, 0);
+  }
+  EXPECT_EQ(life.next(0).kind, ActionKind::none);
+}
+
 TEST_F(Connected, AWakeLeadsToAClaim) {
   nothing_there();
   EXPECT_EQ(wishes(life), std::vector{ActionKind::block});
