@@ -74,7 +74,8 @@ end
 
 local statuses, leave, told, evicted = {}, {}, {}, {}
 local function end_one(i, run)
-  local there = all_there or redis.pcall('HEXISTS', KEYS[10 + i], 'head') == 1
+  -- No hash has an edge and nothing else.
+  local there = all_there or edges and edges[i] or redis.pcall('HEXISTS', KEYS[10 + i], 'head') == 1
   if not all_mine and not mine[i] then
     if not there then return 'gone' end
     local text = redis.pcall('HGET', KEYS[10 + i], 'run')
@@ -152,17 +153,25 @@ if #told > 0 and not drop then
   end
 end
 
--- Those that are told tell their parents.
+-- Those that are told tell their parents. Children of one parent mostly end together, and share all but
+-- their ids and results.
 local function tell_parents()
-  local is_told, sent = {}, {}
-  for _, id in ipairs(told) do is_told[id] = true end
+  local sent, n = {}, 0
+  local edge, of_parent, text
   for _, run in ipairs(runs) do
     local value = run.value
     if done then value = #value > 65536 and '>' or '+' .. value end
     for i = run.first, run.last do
-      if is_told[ids[i]] then
-        is_told[ids[i]] = nil -- named twice in a call, a claim ends once
-        report(ids[i], edges[i], done and 'c' or 'f', now, value, sent)
+      if edges[i] and (all_ok or statuses[i] == 'ok') then
+        if edges[i] ~= edge then
+          edge = edges[i]
+          of_parent, text = report_parts(edge, done and 'c' or 'f', now)
+        end
+        if of_parent then
+          sent[n + 1] = ids[i] .. of_parent
+          sent[n + 2] = text .. value
+          n = n + 2
+        end
       end
     end
   end

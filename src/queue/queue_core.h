@@ -21,6 +21,7 @@
 namespace echomq::inline v2 {
 
 class FinishWaits;
+class Parents;
 
 // ErrorCode::not_found.
 Error no_such_queue(std::string_view queue);
@@ -60,6 +61,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
                 Function<void(Result<JobInfo>)> done);
   // (loop) Who waits here for jobs to finish; nobody so far while it is empty.
   std::shared_ptr<FinishWaits>& finish_waits() { return finish_waits_; }
+  // (loop) What is to be told to parents here; nothing so far while it is empty.
+  std::shared_ptr<Parents>& parents() { return parents_; }
   // Looking never makes a queue: of one without a meta the scripts' error is not_found.
   [[nodiscard]] Error look_error(const Error& error) const;
 
@@ -110,6 +113,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   AddBatcher batcher_;
   bool preparing_ = false;
   std::shared_ptr<FinishWaits> finish_waits_;
+  std::shared_ptr<Parents> parents_;
   std::unordered_map<std::string, std::string> owners_;  // of deduplication ids, as last told
   std::unordered_map<std::string, std::uint64_t> held_;
   std::multiset<std::uint64_t> claims_;

@@ -5,152 +5,52 @@
 #include <utility>
 
 #include "echomq_scripts.h"
-#include "job/reference.h"
-#include "protocol/refusal.h"
 #include "queue/ask.h"
+#include "queue/parents.h"
 #include "queue/plan_call.h"
 #include "wire/command.h"
-#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kParentsPerCall = 128;  // five keys each
 constexpr std::size_t kWorthACall = 128;
 constexpr milliseconds kMoment{50};  // that fewer wait for more
-
-// Those of one parent, in the order of the call.
-struct OfParent {
-  std::string id;
-  unsigned count = 0;
-  std::string messages;
-};
-
-void append(std::string& out, const QueueCore& queue, const EndMessage& message) {
-  const auto ref = job::reference(queue.name(), message.child);
-  out.append(std::to_string(ref.size())).append(1, ':').append(message.epoch).append(1, ':');
-  out.append(1, static_cast<char>(message.kind)).append(1, ':').append(1, message.policy);
-  out.append(1, ':').append(std::to_string(message.value.size())).append(1, ':');
-  out.append(ref).append(message.value);
-}
-
-// The batch is ordered by its parents.
-ScriptCall settle_call(const QueueCore& from, const QueueCore& to,
-                       const std::vector<EndMessage>& batch) {
-  using Transition = scripts::FlowSettle;
-  std::vector<OfParent> parents;
-  for (const auto& message : batch) {
-    if (parents.empty() || parents.back().id != message.parent)
-      parents.push_back({message.parent, 0, {}});
-    ++parents.back().count;
-    append(parents.back().messages, from, message);
-  }
-  auto call = ScriptCall::of<Transition>(to.keys(), {.revision = scripts::kRevision,
-                                                     .now = to.client()->now_ms(),
-                                                     .count = parents.size(),
-                                                     .keep = kFallenParents,
-                                                     .age = kFallenParentsAge.count()});
-  for (const auto& parent : parents) {
-    const SubKeys sub(to.name(), parent.id);
-    call.put_keys(Transition::ItemKeys{.job = job_key(to.name(), parent.id),
-                                       .dependencies = sub.dependencies,
-                                       .processed = sub.processed,
-                                       .failed_children = sub.failed,
-                                       .unsuccessful = sub.unsuccessful});
-    call.put_args(
-        Transition::ItemArgs{.id = parent.id, .told = parent.count, .messages = parent.messages});
-  }
-  return call;
-}
 
 }  // namespace
 
 void Relay::push(std::vector<EndMessage> messages) {
-  std::vector<Lane*> touched;
+  calls_ += messages.size();
+  std::shared_ptr<QueueCore> to;
   for (auto& message : messages) {
-    auto& lane = lanes_[message.parent_queue];
-    if (!lane.queue) lane.queue = QueueCore::of(queue_->client(), message.parent_queue);
-    if (std::find(touched.begin(), touched.end(), &lane) == touched.end()) touched.push_back(&lane);
-    lane.backlog.push_back(std::move(message));
+    if (!to || to->name() != message.parent_queue)
+      to = QueueCore::of(queue_->client(), message.parent_queue);
+    Parents::of(*to).tell(std::move(message), shared_from_this());
   }
-  for (auto* const lane : touched) pump(*lane);
 }
 
-// At most 256 messages of 128 parents, and 256 KiB; a larger one goes alone.
-std::shared_ptr<Relay::Batch> Relay::take(Lane& lane) {
-  auto batch = std::make_shared<Batch>();
-  std::size_t bytes = 0;
-  std::map<std::string, int> parents;
-  while (!lane.backlog.empty() && batch->size() < kMaxBatchJobs) {
-    auto& next = lane.backlog.front();
-    const auto size = next.value.size() + next.field.size() + 64;
-    if (!batch->empty() && bytes + size > kMaxBatchBytes) break;
-    if (parents.size() == kParentsPerCall && !parents.contains(next.parent)) break;
-    bytes += size;
-    ++parents[next.parent];
-    batch->push_back(std::move(next));
-    lane.backlog.pop_front();
-  }
-  std::stable_sort(batch->begin(), batch->end(),
-                   [](const auto& a, const auto& b) { return a.parent < b.parent; });
-  return batch;
-}
-
-void Relay::pump(Lane& lane) {
-  if (lane.in_flight || lane.backlog.empty()) return;
-  lane.in_flight = true;
-  ++calls_;
-  auto batch = take(lane);
-  auto call = settle_call(*queue_, *lane.queue, *batch);
-  lane.queue->call(std::move(call),
-                   [self = shared_from_this(), &lane, batch](Result<wire::Reply> reply) {
-                     lane.in_flight = false;
-                     self->settled(lane, *batch, std::move(reply));
-                     self->pump(lane);
-                     self->ended_call();
-                   });
-}
-
-void Relay::settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply) {
-  // A queue that is no more has no parents.
-  const bool absent = !reply && protocol::is_absent(reply.error());
-  std::vector<bool> told(batch.size(), absent);
-  std::vector<bool> orphaned(batch.size(), absent);
-  if (!reply && !absent) {
-    undelivered_ += batch.size();
-    queue_->client()->log(LogLevel::warning,
-                          "the ends of " + std::to_string(batch.size()) + " job(s) of \"" +
-                              queue_->name() + "\" are not told to their parents in \"" +
-                              lane.queue->name() + "\" yet: " + reply.error().message());
+void Relay::note(const EndMessage& message, bool told, bool orphaned) {
+  if (!told) {
+    ++undelivered_;
     return;
   }
-  static const std::string unknown = "unknown";
-  for (std::size_t i = 0; reply && !reply->items.empty() && i < batch.size(); ++i) {
-    const auto& status = wire::status_of(reply->items[0], i, unknown);
-    told[i] = status != unknown;
-    orphaned[i] = status == "gone";
-  }
-  if (reply && reply->items.size() > 1) go_on(lane.queue, read_messages(reply->items[1]));
-  forget(batch, told, orphaned);
+  told_.push_back(
+      {message.field, message.epoch + ":" + static_cast<char>(message.kind) + ":", orphaned});
+}
+
+void Relay::settled(std::size_t messages) {
+  forget_soon();
+  ended_calls(messages);
+}
+
+void Relay::other_ended(const Relay& other) {
+  undelivered_ += other.undelivered_;
+  ended_calls(1);
 }
 
 void Relay::forget(std::string field, std::string seen) {
   told_.push_back({std::move(field), std::move(seen)});
-  forget_soon();
-}
-
-void Relay::forget(const Batch& batch, const std::vector<bool>& told,
-                   const std::vector<bool>& orphaned) {
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (!told[i]) {
-      ++undelivered_;
-      continue;
-    }
-    told_.push_back({batch[i].field, batch[i].epoch + ":" + static_cast<char>(batch[i].kind) + ":",
-                     orphaned[i]});
-  }
   forget_soon();
 }
 
@@ -161,7 +61,7 @@ void Relay::forget_soon() {
   queue_->client()->loop().after(kMoment, [self = shared_from_this()] {
     self->waiting_ = false;
     self->send_told();
-    self->ended_call();
+    self->ended_calls(1);
   });
 }
 
@@ -177,25 +77,13 @@ void Relay::send_told() {
           .field = told_[i].field, .seen = told_[i].seen, .orphaned = told_[i].orphaned});
     ++calls_;
     queue_->call(std::move(call),
-                 [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_call(); });
+                 [self = shared_from_this()](const Result<wire::Reply>&) { self->ended_calls(1); });
   }
   told_.clear();
 }
 
-void Relay::go_on(const std::shared_ptr<QueueCore>& queue, std::vector<EndMessage> messages) {
-  if (messages.empty()) return;
-  ++calls_;
-  const auto above = std::make_shared<std::shared_ptr<Relay>>();
-  *above = std::make_shared<Relay>(queue, [self = shared_from_this(), above] {
-    self->undelivered_ += (*above)->undelivered();
-    above->reset();  // it lives until its last answer has been worked
-    self->ended_call();
-  });
-  (*above)->push(std::move(messages));
-}
-
-void Relay::ended_call() {
-  --calls_;
+void Relay::ended_calls(std::size_t count) {
+  calls_ -= count;
   if (calls_ == 0 && ended_) ended_();
 }
 

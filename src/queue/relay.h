@@ -4,18 +4,15 @@
 // from here.
 //
 // Nobody waits for it: a message that could not be delivered is still in its outbox, and a sweep
-// finds it. Messages for one queue travel together, one call at a time; what comes meanwhile
-// travels in the next one. What was delivered is forgotten at once, or where nobody waits a moment
-// later, many together.
+// finds it. Messages for one queue travel together with those of other relays (queue/parents.h).
+// What was delivered is forgotten at once, or where nobody waits a moment later, many together.
 //
 // Thread-safety: on the loop only.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,37 +43,32 @@ class Relay : public std::enable_shared_from_this<Relay> {
   [[nodiscard]] bool idle() const { return calls_ == 0; }
   // How many could not be delivered so far.
   [[nodiscard]] std::size_t undelivered() const { return undelivered_; }
+  [[nodiscard]] const QueueCore& queue() const { return *queue_; }
+
+  // For Parents: what became of a message; then how many were noted.
+  void note(const EndMessage& message, bool told, bool orphaned);
+  void settled(std::size_t messages);
+  // Something else is to be waited for: parents that ended have told theirs.
+  void waits_for_another() { ++calls_; }
+  void other_ended(const Relay& other);
 
  private:
-  using Batch = std::vector<EndMessage>;
-  struct Lane {  // to one queue
-    std::shared_ptr<QueueCore> queue;
-    std::deque<EndMessage> backlog;
-    bool in_flight = false;
-  };
-
   struct Told {  // what is to be forgotten
     std::string field;
     std::string seen;
     bool orphaned = false;
   };
 
-  void pump(Lane& lane);
-  static std::shared_ptr<Batch> take(Lane& lane);
-  void settled(Lane& lane, const Batch& batch, Result<wire::Reply> reply);
-  void forget(const Batch& batch, const std::vector<bool>& told, const std::vector<bool>& orphaned);
   void forget_soon();
   void send_told();
-  void go_on(const std::shared_ptr<QueueCore>& queue, std::vector<EndMessage> messages);
-  void ended_call();
+  void ended_calls(std::size_t count);
 
   std::shared_ptr<QueueCore> queue_;
   std::function<void()> ended_;
   Forget when_;
   std::vector<Told> told_;
-  bool waiting_ = false;  // for more that was told
-  std::map<std::string, Lane> lanes_;
-  std::size_t calls_ = 0;  // on their way
+  bool waiting_ = false;   // for more that was told
+  std::size_t calls_ = 0;  // on their way, and messages that are
   std::size_t undelivered_ = 0;
 };
 
