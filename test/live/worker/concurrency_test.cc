@@ -89,7 +89,7 @@ TEST_F(Concurrency, JobsThatWereClaimedAheadDoNotWaitBehindLongOnes) {
   Worker second{queue, patient(2), [&](Job<>& job) { others.note(job.id()); }};
   EXPECT_TRUE(eventually([&] { return counts().completed == 2'050; }, 20s));
   EXPECT_EQ(counts().active, 2) << "the long ones alone";
-  EXPECT_EQ(job(behind.back())->attempts_started, 1U);
+  EXPECT_EQ(queue.job(behind.back()).value().attempts_started, 1U);
   gate.open();
   EXPECT_TRUE(eventually([&] { return counts().active == 0; }, 20s));
 }
