@@ -239,6 +239,9 @@ class Look {
     // No v1 client removes the fields that queue/open wrote, so they tell whose queue it was.
     const bool overwritten = fence::is_v1(version_) && !created_.empty() && !min_revision_.empty();
     if (version_ == kWireVersion || overwritten) look_at_own(overwritten);
+    // Its source has all of its keys until the migration is finished.
+    if (version_ == fence::kMigrating || (overwritten && is_unfinished()))
+      return is(FenceState::being_migrated, version_, keys_.meta);
     if (!v1_probe_.empty()) return is(FenceState::v1, v1_found_, v1_probe_);
     if (meta_type == "none") {
       if (any_key_) return is(FenceState::foreign, "keys of the queue without a meta", keys_.meta);
@@ -248,8 +251,6 @@ class Look {
     }
     if (meta_type != "hash")
       return is(FenceState::foreign, "a meta key of another type", keys_.meta);
-    if (version_ == fence::kMigrating || (overwritten && is_unfinished()))
-      return is(FenceState::being_migrated, version_, keys_.meta);
     if (is_too_new()) return is(FenceState::newer, "revision " + min_revision_, keys_.meta);
     if (report_.repairable) return decide_damaged();
     if (version_ == kWireVersion) return is(FenceState::v2, version_, keys_.meta);

@@ -33,7 +33,9 @@ inline constexpr std::array<FenceCell, kStates.size() * kSides.size()> kMatrix{{
     {FenceSide::v1, FenceState::being_migrated, FenceOutcome::refused,
      "by the tombstones at its names; by the types of the keys at the target"},
     {FenceSide::v2, FenceState::being_migrated, FenceOutcome::refused,
-     "in every script; found is echomq:2.0.0:migrating"},
+     "in every script, by the version echomq:2.0.0:migrating; at its opening by v1 keys that are "
+     "not "
+     "deleted yet"},
     {FenceSide::v1, FenceState::foreign, FenceOutcome::unfenced,
      "what stands there is not ours, and may not stop it"},
     {FenceSide::v2, FenceState::foreign, FenceOutcome::refused,
