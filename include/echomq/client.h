@@ -42,7 +42,7 @@ struct ClientOptions {
   std::size_t data_limit = std::size_t{1} << 20;
   // Accept a maxmemory-policy other than noeviction. The server may then drop jobs without a word.
   bool allow_eviction = false;
-  // Unbraced v1 queues are looked for under these prefixes when a queue is opened, and refused
+  // v1 queues, plain or in braces, are looked for under these prefixes at an opening, and refused
   // (ErrorCode::fence). Empty for those who run BullMQ beside EchoMQ on the same server.
   std::vector<std::string> v1_prefixes{"emq", "bull"};
   // For rediss:// and valkeys://; ignored otherwise.
