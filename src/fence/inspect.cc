@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,12 @@ class Look {
         note(meta, reply.text, "the version of a v1 queue");
         a_v1_queue(meta, reply.text);
       });
+      // A migration that was cut short, or done by hand.
+      const auto repeat = v1_key(prefix, queue, "repeat");
+      ask({"TYPE", repeat}, repeat, [this, meta, repeat](const Reply& reply) {
+        if (reply.text == "none" && tombstones_.contains(meta))
+          note(repeat, "no tombstone", "a repeated add of v1 writes here before it is refused");
+      });
       for (const auto suffix : kV1Suffixes) {
         const auto key = v1_key(prefix, queue, suffix);
         ask({"TYPE", key}, key, [this, key](const Reply& reply) {
@@ -98,6 +105,7 @@ class Look {
     if (text.starts_with("echomq:")) {
       note(meta, text, "a tombstone: a v1 queue was here and has moved");
       if (tombstone_.empty()) tombstone_ = meta;
+      tombstones_.insert(meta);
     } else {
       note(meta, text, "a string where v1 has its settings; v1 cannot work with it");
     }
@@ -309,6 +317,7 @@ class Look {
 
   std::vector<FenceFinding> own_findings_;
   std::string v1_probe_, v1_found_, tombstone_, migration_;
+  std::set<std::string> tombstones_;
   std::map<Structure, std::string> types_;
   bool any_key_ = false;
   bool v1_paused_ = false;

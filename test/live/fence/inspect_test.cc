@@ -86,6 +86,9 @@ TEST_F(InspectFence, MigratedAway) {
   redis({"SET", meta, "echomq:2.0.0 migrated to emq:{" + name + "}"});
   redis({"SET", v1("bull", name, "id"), "echomq:2.0.0 migrated to emq:{" + name + "}"});
   expect(FenceState::migrated_away, "echomq:2.0.0", meta);
+  EXPECT_EQ(look().findings.at(1).key, v1("bull", name, "repeat")) << "it has none there";
+  redis({"SET", v1("bull", name, "repeat"), "echomq:2.0.0 migrated to emq:{" + name + "}"});
+  EXPECT_EQ(look().findings.size(), 1U);
   ASSERT_TRUE(queue.add("x"));
   expect(FenceState::v2, "echomq:2.0.0", meta_);
   EXPECT_EQ(look().findings.at(0).key, meta);

@@ -18,6 +18,12 @@ constexpr std::string_view kLeftover = ":stalled-check";
 
 class FenceMatrix : public StockTest {
  protected:
+  // Our own side needs no client of npm.
+  void SetUp() override {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    if (test.starts_with("V1")) StockTest::SetUp();
+  }
+
   // --- the keyspaces
 
   void make_tombstones(const std::string& prefix, const std::string& of) {
