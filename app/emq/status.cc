@@ -71,7 +71,7 @@ Json to_json(const QueueCounts& entry) {
 }
 
 // The text format of Prometheus, version 0.0.4. Names of queues need no escapes.
-void print_prometheus(const Counted& queues) {
+void print_prometheus(const Counted& queues, const std::vector<std::string>& fenced) {
   print("# HELP echomq_jobs Jobs of a queue in a state.\n# TYPE echomq_jobs gauge\n");
   for (const auto& [queue, counts, schedulers] : queues)
     for (const auto& state : kStates)
@@ -80,6 +80,12 @@ void print_prometheus(const Counted& queues) {
       "# HELP echomq_queue_paused 1 while a queue is paused.\n# TYPE echomq_queue_paused gauge\n");
   for (const auto& [queue, counts, schedulers] : queues)
     print("echomq_queue_paused{{queue=\"{}\"}} {}\n", queue, counts.paused ? 1 : 0);
+  print(
+      "# HELP echomq_queue_fenced 1 while a queue is refused because of another wire; see emq "
+      "fence.\n# TYPE echomq_queue_fenced gauge\n");
+  for (const auto& [queue, counts, schedulers] : queues)
+    print("echomq_queue_fenced{{queue=\"{}\"}} 0\n", queue);
+  for (const auto& queue : fenced) print("echomq_queue_fenced{{queue=\"{}\"}} 1\n", queue);
 }
 
 struct StatusOptions {
@@ -104,6 +110,7 @@ Exit status(const StatusOptions& typed, const Session& session) {
     names = *std::move(all);
   }
   Counted queues;
+  std::vector<std::string> fenced;
   std::vector<echomq::Error> problems;
   for (const auto& name : names) {
     echomq::Queue<> queue{*client, name};
@@ -112,6 +119,7 @@ Exit status(const StatusOptions& typed, const Session& session) {
       // In the list of all queues, one that is gone by now is no error; one that is fenced is.
       if (only || counts.error().code != echomq::ErrorCode::not_found)
         problems.push_back(counts.error());
+      if (counts.error().code == echomq::ErrorCode::fence) fenced.push_back(queue.name());
       continue;
     }
     const auto schedulers = echomq::Schedulers<>(queue).count();
@@ -125,7 +133,7 @@ Exit status(const StatusOptions& typed, const Session& session) {
     for (const auto& entry : queues) all.push_back(to_json(entry));
     if (!only || problems.empty()) print_json({{"queues", all}});
   } else if (typed.prometheus) {
-    print_prometheus(queues);
+    print_prometheus(queues, fenced);
   } else if (!queues.empty()) {
     print_table(queues);
   } else if (problems.empty()) {
@@ -148,7 +156,8 @@ void declare_status(CLI::App& app, Session& session) {
   auto typed = std::make_shared<StatusOptions>();
   verb->add_option("QUEUE", typed->queue, "One queue. Default: all that were ever opened here");
   verb->add_flag("--prometheus", typed->prometheus,
-                 "Print gauges in the text format of Prometheus: echomq_jobs{queue,state}");
+                 "Print gauges in the text format of Prometheus: echomq_jobs{queue,state}, "
+                 "echomq_queue_paused and _fenced");
   session.declare_server(*verb);
   session.declare_json(*verb,
                        "Print {\"queues\":[{\"queue\",\"paused\",\"limited\",\"waiting\",..}]}");

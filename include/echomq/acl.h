@@ -35,4 +35,17 @@ struct AclOptions {
 // Errors: invalid_argument (the user's name), invalid_name (a queue or prefix outside the grammar).
 ECHOMQ_API Result<std::string> acl_line(const AclOptions& options = {});
 
+// The other side of the fence: for the services that still use v1.
+struct V1AclOptions {
+  std::string user = "bullmq";                // without blanks
+  std::vector<std::string> prefixes{"bull"};  // where they may work: the prefixes of their queues
+};
+
+// "user NAME on resetkeys resetchannels ~bull:* ...", in one line and without a password, for the
+// clients of v1: all of the server that they use, and no key of ours; a queue under the prefix emq
+// may not have its name in braces, for such keys are ours. Together with acl_line() of no v1
+// prefix neither side can touch the other's keys, whatever its client does.
+// Errors: invalid_argument (the user's name), invalid_name (a prefix outside the grammar, or none).
+ECHOMQ_API Result<std::string> v1_acl_line(const V1AclOptions& options = {});
+
 }  // namespace echomq::inline v2

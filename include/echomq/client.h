@@ -42,7 +42,7 @@ struct ClientOptions {
   std::size_t data_limit = std::size_t{1} << 20;
   // Accept a maxmemory-policy other than noeviction. The server may then drop jobs without a word.
   bool allow_eviction = false;
-  // Unbraced v1 queues are looked for under these prefixes when a queue is opened, and refused
+  // v1 queues, plain or in braces, are looked for under these prefixes at an opening, and refused
   // (ErrorCode::fence). Empty for those who run BullMQ beside EchoMQ on the same server.
   std::vector<std::string> v1_prefixes{"emq", "bull"};
   // For rediss:// and valkeys://; ignored otherwise.
@@ -69,6 +69,10 @@ struct ClientOptions {
   // Told of each change of the connection's state; `why` says what went wrong when it went down.
   // Called on the I/O thread, like `log`.
   std::function<void(ConnectionState, std::string_view why)> on_state{};
+  // Told once when a queue is met that belongs to another wire, and again only after it was open to
+  // us in between: an ErrorCode::fence error, of which fence_error() gives the parts. It is logged
+  // as a warning too. Called on the I/O thread, like `log`.
+  std::function<void(const Error& fence)> on_fence{};
   // Where callbacks of async_ operations run; on the I/O thread by default. Given for example
   // [&](auto task) { asio::post(context, std::move(task)); }
   // What it posts to must live until every operation that was begun is answered.

@@ -55,6 +55,7 @@ enum class EventType {
                      // they run anew
   ready,             // it does not wait for its children any more
   orphaned,          // it ended, and the parent that it would have told is gone
+  repaired,          // of the queue: repair_fence brought it back
   custom,            // Queue::emit_event
   gap,               // entries of the stream were missed
   other,             // told by a newer version, see Event::name

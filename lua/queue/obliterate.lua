@@ -28,7 +28,7 @@ redis.call('UNLINK', KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[9], KEYS[10], KEYS
 if ARGV[3] == '1' then
   redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[8])
 else
-  redis.call('HDEL', KEYS[1], 'paused', 'priority_seq')
+  redis.call('HDEL', KEYS[1], 'pause', 'priority_seq')
   -- Limits that are none stand there only while the queue is held, which it is no more.
   if m.limits == no_limits() then redis.call('HDEL', KEYS[1], 'limits') end
   redis.call('HSET', KEYS[1], 'created', ARGV[2])

@@ -14,9 +14,9 @@ if pause == (m.paused and true or false) then return 0 end
 if pause then
   -- A full server refuses HSET as a first write.
   redis.call('HDEL', KEYS[1], '')
-  redis.call('HSET', KEYS[1], 'paused', '1')
+  redis.call('HSET', KEYS[1], 'pause', '1')
 else
-  redis.call('HDEL', KEYS[1], 'paused')
+  redis.call('HDEL', KEYS[1], 'pause')
   redis.pcall('ZADD', KEYS[2], '0', '0')
 end
 -- Of the queue, so of no job.

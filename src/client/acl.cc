@@ -42,12 +42,23 @@ Error bad_user(const std::string& user) {
           {{"option", "user"}, {"value", user}, {"expected", "a name without blanks"}}};
 }
 
+bool is_user(const std::string& name) {
+  const auto blank = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
+  return !name.empty() && std::none_of(name.begin(), name.end(), blank);
+}
+
+bool is_v1_prefix(const std::string& prefix) {
+  return !prefix.empty() && std::all_of(prefix.begin(), prefix.end(), registry::is_name_char);
+}
+
+Error bad_prefix(const std::string& prefix) {
+  return registry::refusal("the v1 prefix", prefix, "may hold letters, digits and . _ - only");
+}
+
 }  // namespace
 
 Result<std::string> acl_line(const AclOptions& options) {
-  const auto blank = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
-  if (options.user.empty() || std::any_of(options.user.begin(), options.user.end(), blank))
-    return bad_user(options.user);
+  if (!is_user(options.user)) return bad_user(options.user);
   std::string line = "user " + options.user + " on resetkeys resetchannels -@all";
   if (options.queues.empty()) line += " ~emq:{*}:*";
   for (const auto& queue : options.queues) {
@@ -57,8 +68,7 @@ Result<std::string> acl_line(const AclOptions& options) {
   }
   line += " ~{emq}:*";
   for (const auto& prefix : options.v1_prefixes) {
-    if (prefix.empty() || !std::all_of(prefix.begin(), prefix.end(), registry::is_name_char))
-      return registry::refusal("the v1 prefix", prefix, "may hold letters, digits and . _ - only");
+    if (!is_v1_prefix(prefix)) return bad_prefix(prefix);
     line += " %R~" + prefix + ":*";
   }
   std::set<std::string> commands(kPlainCommands.begin(), kPlainCommands.end());
@@ -69,6 +79,19 @@ Result<std::string> acl_line(const AclOptions& options) {
   for (const auto* script : scripts::all()) add_commands_of(script->source, commands);
   for (const auto& command : commands) line += " +" + command;
   return line;
+}
+
+Result<std::string> v1_acl_line(const V1AclOptions& options) {
+  if (!is_user(options.user)) return bad_user(options.user);
+  if (options.prefixes.empty()) return bad_prefix("");
+  std::string line = "user " + options.user + " on resetkeys resetchannels -@all";
+  for (const auto& prefix : options.prefixes) {
+    if (!is_v1_prefix(prefix)) return bad_prefix(prefix);
+    line += " ~" + prefix + (prefix == "emq" ? ":[^{]*" : ":*");
+  }
+  // Its scripts and its library are not ours to list. What reaches beyond keys is dangerous to the
+  // server; of that it asks for the server's version and who is connected.
+  return line + " +@all -@admin -@dangerous +info +client|list";
 }
 
 }  // namespace echomq::inline v2

@@ -219,6 +219,18 @@ void ClientCore::log(LogLevel level, const std::string& text) const {
   if (options_.log) options_.log(level, text);
 }
 
+// One line for a worker that meets it at each claim, not one for each claim. What is not there is
+// opened anew, and no news.
+void ClientCore::met_fence(const std::string& queue, const Error& fence) {
+  if (fence.code != ErrorCode::fence || protocol::is_absent(fence)) return;
+  const auto* const found = fence.field("found");
+  auto& known = fenced_[queue];
+  if (found == nullptr || known == *found) return;
+  known = *found;
+  log(LogLevel::warning, fence.message());
+  if (options_.on_fence) options_.on_fence(fence);
+}
+
 void ClientCore::run_callback(Task task) const {
   if (!options_.post) return task();
   auto shared = std::make_shared<Task>(std::move(task));
@@ -262,14 +274,18 @@ void ClientCore::call(ScriptCall call, std::string_view queue, std::string_view 
 
 void ClientCore::call(ScriptCall call, std::string_view queue, std::string_view probe,
                       milliseconds timeout, Function<void(Result<wire::Reply>)> done) {
-  protocol::dispatch(main_, std::move(call), timeout,
-                     [queue = std::string(queue), probe = std::string(probe),
-                      done = std::move(done)](Result<wire::Reply> reply) mutable {
-                       if (!reply || !reply->is_error()) return done(std::move(reply));
-                       auto error = protocol::refusal(reply->text, queue, probe);
-                       if (is_not_ready(reply->text)) error.code = ErrorCode::loading;
-                       done(std::move(error));
-                     });
+  protocol::dispatch(
+      main_, std::move(call), timeout,
+      [weak = weak_from_this(), queue = std::string(queue), probe = std::string(probe),
+       done = std::move(done)](Result<wire::Reply> reply) mutable {
+        const auto self = weak.lock();
+        if (reply && !reply->is_error() && self) self->met_no_fence(queue);
+        if (!reply || !reply->is_error()) return done(std::move(reply));
+        auto error = protocol::refusal(reply->text, queue, probe);
+        if (self) self->met_fence(queue, error);
+        if (is_not_ready(reply->text)) error.code = ErrorCode::loading;
+        done(std::move(error));
+      });
 }
 
 void ClientCore::command(std::string bytes, wire::Answer done) {

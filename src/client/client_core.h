@@ -55,6 +55,11 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   // By the server's clock, as estimated from its TIME.
   [[nodiscard]] std::int64_t now_ms() const;
   void log(LogLevel level, const std::string& text) const;
+  // (loop) A queue belongs to another wire, or (no error) does not: who watches is told of changes.
+  void met_fence(const std::string& queue, const Error& fence);
+  void met_no_fence(const std::string& queue) {
+    if (!fenced_.empty()) fenced_.erase(queue);
+  }
   // Runs a user's callback where ClientOptions::post wants it.
   void run_callback(Task task) const;
   // The one object of that name, while anyone holds it; `make` is called when nobody does. Handles
@@ -159,6 +164,7 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::shared_ptr<DurableLane> durable_;
   std::uint64_t flushes_ = 0;
   std::uint64_t contact_ = 0;
+  std::map<std::string, std::string> fenced_;  // queue -> what was found there
   Hooks reconnect_hooks_;
   Hooks jump_hooks_;
   Hooks permit_waiters_;

@@ -16,17 +16,28 @@ struct TypeEntry {
   std::string_view word;
 };
 
-constexpr std::array<TypeEntry, 21> kTypeEntries{{
-    {EventType::added, "added"},         {EventType::delayed, "delayed"},
-    {EventType::promoted, "promoted"},   {EventType::progress, "progress"},
-    {EventType::retried, "retried"},     {EventType::released, "released"},
-    {EventType::recovered, "recovered"}, {EventType::completed, "completed"},
-    {EventType::failed, "failed"},       {EventType::prioritized, "prioritized"},
-    {EventType::removed, "removed"},     {EventType::paused, "paused"},
-    {EventType::resumed, "resumed"},     {EventType::deduplicated, "deduplicated"},
-    {EventType::replaced, "replaced"},   {EventType::waiting_children, "waiting-children"},
-    {EventType::ready, "ready"},         {EventType::orphaned, "orphaned"},
-    {EventType::custom, "custom"},       {EventType::gap, "gap"},
+constexpr std::array<TypeEntry, 22> kTypeEntries{{
+    {EventType::added, "added"},
+    {EventType::delayed, "delayed"},
+    {EventType::promoted, "promoted"},
+    {EventType::progress, "progress"},
+    {EventType::retried, "retried"},
+    {EventType::released, "released"},
+    {EventType::recovered, "recovered"},
+    {EventType::completed, "completed"},
+    {EventType::failed, "failed"},
+    {EventType::prioritized, "prioritized"},
+    {EventType::removed, "removed"},
+    {EventType::paused, "paused"},
+    {EventType::resumed, "resumed"},
+    {EventType::deduplicated, "deduplicated"},
+    {EventType::replaced, "replaced"},
+    {EventType::waiting_children, "waiting-children"},
+    {EventType::ready, "ready"},
+    {EventType::orphaned, "orphaned"},
+    {EventType::repaired, "repaired"},
+    {EventType::custom, "custom"},
+    {EventType::gap, "gap"},
     {EventType::other, "other"},
 }};
 

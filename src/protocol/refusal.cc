@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 
-#include "echomq/fence.h"
 #include "protocol/version.h"
 
 namespace echomq::inline v2 {
@@ -68,14 +67,4 @@ Error refusal(std::string_view text, std::string_view queue, std::string_view pr
 }
 
 }  // namespace protocol
-
-std::optional<FenceError> fence_error(const Error& error) {
-  if (error.code != ErrorCode::fence) return std::nullopt;
-  const auto part = [&error](std::string_view key) {
-    const auto* value = error.field(key);
-    return value ? *value : std::string();
-  };
-  return FenceError{part("queue"), part("found"), part("expected"), part("probe")};
-}
-
 }  // namespace echomq::inline v2

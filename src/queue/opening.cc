@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "queue/opening.h"
 
-#include <array>
 #include <utility>
 #include <vector>
 
 #include "echomq_scripts.h"
 #include "protocol/refusal.h"
+#include "protocol/v1_names.h"
 #include "protocol/version.h"
 #include "wire/command.h"
 
@@ -14,11 +14,6 @@ namespace echomq::inline v2 {
 namespace {
 
 constexpr std::string_view kEventCap = "10000";
-
-// What a v1 client leaves of a queue. `meta` comes first: it names the version. After a migration
-// it is a string (a tombstone) that begins with our own version, and `id` another.
-constexpr std::array<std::string_view, 9> kV1Suffixes{
-    "meta", "id", "wait", "active", "paused", "delayed", "prioritized", "completed", "failed"};
 
 void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string& queue,
                    const QueueKeys& k, Function<void(Result<void>)> done) {
@@ -45,13 +40,13 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
   std::optional<Error> found;
 
   void begin() {
-    const auto& prefixes = client->options().v1_prefixes;
-    waiting = prefixes.size() * (kV1Suffixes.size() + 1);
+    const auto names = v1_names(client->options().v1_prefixes, queue);
+    waiting = names.size() * (kV1Suffixes.size() + 1);
     if (waiting == 0) return done({});
-    for (const auto& prefix : prefixes) {
-      ask({"HGET", v1_key(prefix, queue, "meta"), "version"}, v1_key(prefix, queue, "meta"));
+    for (const auto& [prefix, name] : names) {
+      ask({"HGET", v1_key(prefix, name, "meta"), "version"}, v1_key(prefix, name, "meta"));
       for (const auto suffix : kV1Suffixes)
-        ask({"TYPE", v1_key(prefix, queue, suffix)}, v1_key(prefix, queue, suffix));
+        ask({"TYPE", v1_key(prefix, name, suffix)}, v1_key(prefix, name, suffix));
     }
   }
 
@@ -84,10 +79,9 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
         found = protocol::fence_refusal(queue, "a v1 queue (" + text + ")", kWireVersion, key);
     }
     if (--waiting == 0) {
-      if (found)
-        done(*found);
-      else
-        done({});
+      if (!found) return done({});
+      client->met_fence(queue, *found);
+      done(*found);
     }
   }
 };

@@ -66,7 +66,7 @@ TEST_F(JobAdd, B18_AReadyJobAfterADelayedOneStillWakes) {
 }
 
 TEST_F(JobAdd, APausedQueueTakesJobsAndWakesNobody) {
-  redis({"HSET", q.keys.meta, "paused", "1"});
+  redis({"HSET", q.keys.meta, "pause", "1"});
   EXPECT_EQ(statuses(q.add({{.id = "a"}})), "ok");
   EXPECT_EQ(q.score(q.keys.marker, "0"), "(nil)");
   EXPECT_EQ(list(q.keys.wait), "a");

@@ -60,7 +60,7 @@ TEST_F(JobClaim, OfNothingReportsWhatIsThereAndPassesTheWakeOn) {
 TEST_F(JobClaim, APausedQueueGivesNothingAndWakesNobody) {
   q.add({{.id = "a"}});
   add_crashed("c");
-  redis({"HSET", q.keys.meta, "paused", "1"});
+  redis({"HSET", q.keys.meta, "pause", "1"});
   redis({"DEL", q.keys.marker});
   const auto before = dump();
   const auto claimed = q.claim(5);

@@ -106,7 +106,7 @@ TEST_F(JobPromote, ACrashedJobGoesToTheCrashedLane) {
 
 TEST_F(JobPromote, OnAPausedQueueWakesNobody) {
   q.add({{.id = "a", .delay = 100}});
-  redis({"HSET", q.keys.meta, "paused", "1"});
+  redis({"HSET", q.keys.meta, "pause", "1"});
   q.now += 1'000;
   q.promote(q.peek_due());
   EXPECT_EQ(list(q.keys.wait), "a");

@@ -64,7 +64,7 @@ TEST_F(JobRead, CountsCrashedAsWaitingAndTellsThePause) {
   q.claim(1);
   q.now += 60'000;
   q.recover(q.peek_expired());
-  redis({"HSET", q.keys.meta, "paused", "1"});
+  redis({"HSET", q.keys.meta, "pause", "1"});
   EXPECT_EQ(show(q.counts()), "[2 0 0 0 0 0 0 0 1 0]");
   EXPECT_EQ(state("a"), "waiting 0");
 }

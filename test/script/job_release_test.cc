@@ -98,7 +98,7 @@ TEST_F(JobRelease, WakesAWorkerUnlessPaused) {
   EXPECT_EQ(q.score(q.keys.marker, "0"), "0");
   runs = q.claim(1).runs;
   redis({"DEL", q.keys.marker});
-  redis({"HSET", q.keys.meta, "paused", "1"});
+  redis({"HSET", q.keys.meta, "pause", "1"});
   q.release(all(runs));
   EXPECT_EQ(q.score(q.keys.marker, "0"), "(nil)");
 }

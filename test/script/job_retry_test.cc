@@ -100,7 +100,7 @@ TEST_F(JobRetry, AKeyOfAnotherTypeInTheHashesPlaceIsGone) {
 TEST_F(JobRetry, OnAPausedQueueWakesNobody) {
   q.add({{.id = "a"}});
   const auto run = q.claim(1).runs.at(0);
-  redis({"HSET", q.keys.meta, "paused", "1"});
+  redis({"HSET", q.keys.meta, "pause", "1"});
   redis({"DEL", q.keys.marker});
   q.retry({{.run = run}});
   EXPECT_EQ(list(q.keys.wait), "a");

@@ -33,7 +33,8 @@ TEST_F(QueueObliterate, WhatIsLeftIsASentinelOrTheMeta) {
   EXPECT_EQ(q.obliterate(false, 1).integer, 0);
   EXPECT_EQ(left(), "active id meta repeat");
   EXPECT_EQ(dump().at(q.keys.meta),
-            "hash 'created=1800000001000' 'event_cap=77' 'event_seq=3' 'min_revision=1' "
+            "hash 'concurrency=echomq:2.0.0' 'created=1800000001000' 'event_cap=77' 'event_seq=3' "
+            "'min_revision=1' "
             "'version=echomq:2.0.0'");
   EXPECT_EQ(show(q.open()), "0") << "it is a queue as any other";
   EXPECT_EQ(statuses(q.add({{.id = "a"}})), "ok");

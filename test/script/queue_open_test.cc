@@ -17,7 +17,8 @@ TEST_F(QueueOpen, MakesMetaAndTheSentinels) {
   EXPECT_EQ(show(q.open()), "1");
   const Dump expected{
       {q.keys.meta,
-       "hash 'created=1800000000000' 'event_cap=10000' 'min_revision=1' 'version=echomq:2.0.0'"},
+       "hash 'concurrency=echomq:2.0.0' 'created=1800000000000' 'event_cap=10000' 'min_revision=1' "
+       "'version=echomq:2.0.0'"},
       {q.keys.id, "string echomq:2.0.0"},
       {q.keys.repeat, "string echomq:2.0.0"},
       {q.keys.active,
@@ -56,6 +57,10 @@ TEST_F(QueueOpen, PutsMissingSentinelsBack) {
     EXPECT_EQ(show(q.open()), "0");
     EXPECT_EQ(difference(before, dump()), "");
   }
+  const auto before = dump();
+  redis({"HDEL", q.keys.meta, "concurrency"});
+  EXPECT_EQ(show(q.open()), "0");
+  EXPECT_EQ(difference(before, dump()), "");
 }
 
 TEST_F(QueueOpen, RefusesAForeignVersion) {

@@ -43,6 +43,8 @@ TEST_P(WrongType, INV7_IsRefusedBeforeTheFirstWriteOrHarmless) {
     }
     // Obliterating leaves nothing, whatever it is.
     if (redis({"EXISTS", foreign}).integer == 0 && exercise.script == "queue/obliterate") continue;
+    // A v1 client may have made it a string; that is what is repaired.
+    if (exercise.script == "queue/repair" && GetParam() == Structure::limiter) continue;
     EXPECT_EQ(redis({"GET", foreign}).text, "foreign") << exercise.script;
     // The same with the key's own type: nothing else may differ, and the answer is the same.
     ScriptQueue whole(redis, unique_queue("type"));

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "protocol/v1_names.h"
 #include "support/dump.h"
 #include "support/planned.h"
 
@@ -530,6 +531,16 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          s.q.pause(true);
          return s.q.pause(false);
+       }},
+      {"queue/repair", [](Scene& s) { return s.q.repair(); }},
+      // As a v1 client leaves it that paused the queue and has been given a rate.
+      {"queue/repair",
+       [](Scene& s) {
+         s.q.redis()({"EVAL",
+                      "redis.call('DEL', KEYS[1]) return redis.call('RPUSH', KEYS[1], 'w1', 'w2')",
+                      "1", v1_word_key(s.q.name(), "paused")});
+         put_fields(s, s.q.keys.meta, {"paused", "1", "concurrency", "5"});
+         return s.q.repair();
        }},
       {"queue/limit",
        [](Scene& s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calls of ScriptQueue that read and move jobs from outside.
+#include "protocol/v1_names.h"
 #include "support/script_queue.h"
 
 namespace echomq::test {
@@ -117,6 +118,30 @@ Reply ScriptQueue::priorities(unsigned from, unsigned limit) {
 Reply ScriptQueue::pause(bool paused) {
   return call(ScriptCall::of<scripts::QueuePause>(
       keys, {.revision = revision, .now = now, .paused = paused}));
+}
+
+Reply ScriptQueue::repair() {
+  const auto paused = v1_word_key(name_, "paused");
+  const auto stalled = v1_word_key(name_, "stalled");
+  const auto stalled_check = v1_word_key(name_, "stalled-check");
+  const auto pc = v1_word_key(name_, "pc");
+  return call(ScriptCall::of<scripts::QueueRepair>(
+      scripts::QueueRepair::Keys{.meta = keys.meta,
+                                 .id = keys.id,
+                                 .repeat = keys.repeat,
+                                 .wait = keys.wait,
+                                 .ghosts = keys.ghosts,
+                                 .active = keys.active,
+                                 .prioritized = keys.prioritized,
+                                 .crashed = keys.crashed,
+                                 .marker = keys.marker,
+                                 .events = keys.events,
+                                 .limiter = keys.limiter,
+                                 .paused = paused,
+                                 .stalled = stalled,
+                                 .stalled_check = stalled_check,
+                                 .pc = pc},
+      {.revision = revision, .now = now}));
 }
 
 Reply ScriptQueue::obliterate(bool all, std::size_t outbox) {

@@ -256,6 +256,7 @@ class ScriptQueue {
   Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
   Reply priorities(unsigned from = 0, unsigned limit = 256);
   Reply pause(bool paused);
+  Reply repair();
   // `outbox`: how many of its entries may go.
   Reply obliterate(bool all = false, std::size_t outbox = 0);
   Reply keep_metrics(std::int64_t minutes);

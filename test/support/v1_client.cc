@@ -18,10 +18,11 @@ std::optional<std::string> v1_clients_missing() {
   return std::nullopt;
 }
 
-ChildProcess v1_script(const std::string& file, const std::vector<std::string>& arguments) {
+ChildProcess v1_script(const std::string& file, const std::vector<std::string>& arguments,
+                       const Environment& environment) {
   std::vector<std::string> words{"node", kFolder / file};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  return {"/usr/bin/env", words};
+  return {"/usr/bin/env", words, environment};
 }
 
 }  // namespace echomq::test

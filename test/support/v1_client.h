@@ -19,6 +19,7 @@ namespace echomq::test {
 std::optional<std::string> v1_clients_missing();
 
 // A script of test/v1, started.
-ChildProcess v1_script(const std::string& file, const std::vector<std::string>& arguments);
+ChildProcess v1_script(const std::string& file, const std::vector<std::string>& arguments,
+                       const Environment& environment = {});
 
 }  // namespace echomq::test

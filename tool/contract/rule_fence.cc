@@ -10,8 +10,9 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// The one script that makes a queue looks at keys before there is a version to compare.
-constexpr std::string_view kOpening = "queue/open";
+// The script that makes a queue looks at keys before there is a version to compare, and the one
+// that repairs a queue where there is another's.
+const std::set<std::string_view> kLookBefore = {"queue/open", "queue/repair"};
 
 // The keys of the deployment; everything else belongs to a queue.
 const std::set<std::string_view> kReserve = {"nodes", "queues", "bundle", "migration"};
@@ -106,7 +107,7 @@ void check_fence(const Reading& reading, Problems& problems) {
     if (use.inside != nullptr || !(redis || reach.contains(called(e)))) continue;
     const bool fence = is_fence(e, lib) && stands_alone(reading, &e);
     if (fence) return;
-    if (reading.script.name == kOpening) continue;
+    if (kLookBefore.contains(reading.script.name)) continue;
     return report(problems, e.at,
                   "before anything else the script must hold, on two lines of its own: "
                   "'local m = fence()' (of lib/" +

@@ -34,7 +34,7 @@ TEST_F(Status, CountsEachState) {
   bool listed = false;
   for (const auto& each : all.at("queues")) listed |= each == expected;
   EXPECT_TRUE(listed);
-  set_meta("paused", "1");
+  set_meta("pause", "1");
   EXPECT_EQ(emq({"status", name, "--json"}).json().at("queues").at(0).at("paused"), true);
   EXPECT_NE(emq({"status", name}).out.find(name + " (paused)"), std::string::npos);
   ASSERT_TRUE(queue.resume());

@@ -188,9 +188,9 @@ TEST_F(Wake, BusyWorkerHandsTheWakeOn) {
   ASSERT_TRUE(eventually([&] { return blocked(name) == 1; }));
   // It takes the long job without a wake, because a reconnect makes it look; and blocks all the
   // time.
-  set_meta("paused", "1");
+  set_meta("pause", "1");
   add({"long"});
-  redis({"HDEL", key_of(Structure::meta), "paused"});
+  redis({"HDEL", key_of(Structure::meta), "pause"});
   const auto list = redis({"CLIENT", "LIST"}).text;
   auto line = list.substr(0, list.find(" name=" + name + " "));
   line = line.substr(line.rfind("id=") + 3);
@@ -235,21 +235,21 @@ TEST_F(Wake, CrashedJobIsTakenThoughWorkersOfAnotherQueueClaimAllTheTime) {
 
 TEST_F(Wake, MarkerDeletedByHand) {
   ASSERT_TRUE(queue.open());
-  set_meta("paused", "1");  // so that the adds below wake nobody
+  set_meta("pause", "1");  // so that the adds below wake nobody
   add_many(5);
   const auto later = queue.add("later", {.delay = 100ms}).value();
   redis({"DEL", key_of(Structure::marker)});
-  redis({"HDEL", key_of(Structure::meta), "paused"});
+  redis({"HDEL", key_of(Structure::meta), "pause"});
   Runs runs;
   WorkerOptions how;
   how.poll = 300ms;
   Worker worker{queue, how, [&](Job<>& job) { runs.note(job.id()); }};
   EXPECT_TRUE(eventually([&] { return runs.size() == 6; }, 10s)) << runs.size();
   for (int i = 0; i < 3; ++i) {
-    set_meta("paused", "1");
+    set_meta("pause", "1");
     const auto id = queue.add("x").value();
     redis({"DEL", key_of(Structure::marker)});
-    redis({"HDEL", key_of(Structure::meta), "paused"});
+    redis({"HDEL", key_of(Structure::meta), "pause"});
     EXPECT_TRUE(eventually([&] { return runs.times(id) == 1; }, 10s));
   }
   EXPECT_EQ(runs.times(later), 1);
@@ -287,7 +287,7 @@ TEST_F(Wake, MarkerOfAForeignTypeEndsTheWorker) {
 
 TEST_F(Wake, PausedQueueGivesNothing) {
   ASSERT_TRUE(queue.open());
-  set_meta("paused", "1");
+  set_meta("pause", "1");
   add_many(3);
   EXPECT_TRUE(counts().paused);
   WorkerOptions how;
@@ -305,7 +305,7 @@ TEST_F(Wake, PausedQueueGivesNothing) {
   ASSERT_TRUE(eventually([&] { return claims() >= before + 4; }, 10s));
   EXPECT_EQ(runs.size(), 0U);
   EXPECT_EQ(counts().waiting, 3);
-  redis({"HDEL", key_of(Structure::meta), "paused"});
+  redis({"HDEL", key_of(Structure::meta), "pause"});
   EXPECT_TRUE(eventually([&] { return runs.size() == 3; }, 10s));
 }
 

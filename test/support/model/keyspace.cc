@@ -112,11 +112,12 @@ Dump QueueModel::keyspace() const {
     Fields meta{{"version", kWire},
                 {"min_revision", "1"},
                 {"created", digits(created)},
-                {"event_cap", event_cap}};
+                {"event_cap", event_cap},
+                {"concurrency", kWire}};
     if (!event_trim.empty()) meta["event_trim"] = event_trim;
     if (event_seq > 0) meta["event_seq"] = digits_u(event_seq);
     if (priority_seq > 0) meta["priority_seq"] = digits_u(priority_seq);
-    if (paused) meta["paused"] = "1";
+    if (paused) meta["pause"] = "1";
     if (metrics_kept > 0) meta["metrics"] = digits(metrics_kept);
     if (limits) meta["limits"] = limits_field(*limits);
     put_hash(dump, keys.meta, meta);

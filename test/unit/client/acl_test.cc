@@ -45,5 +45,21 @@ TEST(AclLine, RefusesWhatWouldBeAnotherWord) {
   EXPECT_EQ(acl_line({.v1_prefixes = {"a*"}}).error().code, ErrorCode::invalid_name);
 }
 
+TEST(V1AclLine, GrantsTheKeysOfItsPrefixesAndNoneOfOurs) {
+  EXPECT_EQ(v1_acl_line().value(),
+            "user bullmq on resetkeys resetchannels -@all ~bull:* +@all -@admin -@dangerous +info "
+            "+client|list");
+  const auto line = v1_acl_line({.user = "legacy", .prefixes = {"emq", "jobs"}}).value();
+  EXPECT_EQ(line.rfind("user legacy on resetkeys resetchannels -@all ~emq:[^{]* ~jobs:* ", 0), 0U)
+      << line;
+}
+
+TEST(V1AclLine, RefusesWhatWouldBeAnotherWordOrNoKeyAtAll) {
+  EXPECT_EQ(v1_acl_line({.user = "two words"}).error().code, ErrorCode::invalid_argument);
+  for (const auto* prefix : {"", "a*", "a b", "{emq}"})
+    EXPECT_EQ(v1_acl_line({.prefixes = {prefix}}).error().code, ErrorCode::invalid_name) << prefix;
+  EXPECT_EQ(v1_acl_line({.prefixes = {}}).error().code, ErrorCode::invalid_name);
+}
+
 }  // namespace
 }  // namespace echomq

@@ -106,13 +106,15 @@ TEST(Bundle, RefusesALibThatNoScriptUses) {
             "lib/idle.lua:1: no script has this lib in its USES\n");
 }
 
-// The script that makes a queue looks at keys before there is a version to compare; no other may.
-TEST(Fence, OnlyQueueOpenMayLookBeforeIt) {
+// The script that makes a queue looks at keys before there is a version to compare, and the one
+// that repairs a queue where there is another's; no other may.
+TEST(Fence, OnlyOpenAndRepairMayLookBeforeIt) {
   const std::string early =
       with(kJobSample, "local m = fence()", "redis.call('LLEN', KEYS[2])\nlocal m = fence()");
-  EXPECT_EQ(listing(problems_of(
-                sample_set_with("queue/open.lua", with(early, "job/sample:", "queue/open:")))),
-            "");
+  for (const std::string script : {"queue/open", "queue/repair"})
+    EXPECT_EQ(listing(problems_of(
+                  sample_set_with(script + ".lua", with(early, "job/sample:", script + ":")))),
+              "");
   EXPECT_NE(listing(problems_of(sample_set_with("job/sample.lua", early))), "");
   const std::string unfenced = with(kJobSample, "if m.err then return m end", "m.err = nil");
   EXPECT_EQ(listing(problems_of(

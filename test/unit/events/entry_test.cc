@@ -91,12 +91,16 @@ TEST(StreamEntry, AnAnswerOfXreadIsReadInBothProtocols) {
 }
 
 TEST(EventType, EachHasItsName) {
-  for (const auto type :
-       {EventType::added, EventType::delayed, EventType::promoted, EventType::progress,
-        EventType::retried, EventType::released, EventType::recovered, EventType::completed,
-        EventType::failed, EventType::prioritized, EventType::removed, EventType::paused,
-        EventType::resumed, EventType::waiting_children, EventType::ready, EventType::orphaned,
-        EventType::custom, EventType::gap, EventType::other})
+  for (const auto type : {EventType::added,     EventType::delayed,
+                          EventType::promoted,  EventType::progress,
+                          EventType::retried,   EventType::released,
+                          EventType::recovered, EventType::completed,
+                          EventType::failed,    EventType::prioritized,
+                          EventType::removed,   EventType::paused,
+                          EventType::resumed,   EventType::waiting_children,
+                          EventType::ready,     EventType::orphaned,
+                          EventType::repaired,  EventType::custom,
+                          EventType::gap,       EventType::other})
     EXPECT_EQ(echomq::event_type(name(type)), type) << name(type);
   EXPECT_EQ(echomq::event_type("teleported"), EventType::other);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include <optional>
+#include <string>
+
+#include "echomq/fence.h"
+#include "echomq/keyspace.h"
+#include "echomq_scripts.h"
+#include "fence/versions.h"
+#include "protocol/refusal.h"
+#include "protocol/v1_names.h"
+#include "protocol/version.h"
+#include "queue/ask.h"
+#include "wire/command.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+constexpr std::size_t kAnswers = 10;
+
+ScriptCall repair_call(const QueueCore& queue) {
+  const auto& k = queue.keys();
+  const auto own = [&queue](std::string_view word) { return v1_word_key(queue.name(), word); };
+  const auto paused = own("paused");
+  const auto stalled = own("stalled");
+  const auto stalled_check = own("stalled-check");
+  const auto pc = own("pc");
+  return ScriptCall::of<scripts::QueueRepair>(
+      scripts::QueueRepair::Keys{.meta = k.meta,
+                                 .id = k.id,
+                                 .repeat = k.repeat,
+                                 .wait = k.wait,
+                                 .ghosts = k.ghosts,
+                                 .active = k.active,
+                                 .prioritized = k.prioritized,
+                                 .crashed = k.crashed,
+                                 .marker = k.marker,
+                                 .events = k.events,
+                                 .limiter = k.limiter,
+                                 .paused = paused,
+                                 .stalled = stalled,
+                                 .stalled_check = stalled_check,
+                                 .pc = pc},
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms()});
+}
+
+// A target whose version was overwritten looks like a queue of ours; its migration has to end
+// first.
+std::optional<Error> refuse_unfinished(QueueCore& queue) {
+  const auto journal = migration_key(queue.name());
+  const auto phase = ask_plainly(queue, wire::command({"HGET", journal, "phase"}));
+  if (!phase) return phase.error();
+  if (phase->is_null() || phase->text == fence::kMigrationFinished) return std::nullopt;
+  return protocol::fence_refusal(queue.name(), "a migration that is not finished", kWireVersion,
+                                 journal);
+}
+
+}  // namespace
+
+Result<FenceRepair> repair_fence(Client& client, std::string_view queue) {
+  const auto core = QueueCore::of(client.core(), queue);
+  if (core->name_error()) return *core->name_error();
+  if (auto unfinished = refuse_unfinished(*core)) return *unfinished;
+  FenceRepair repair;
+  for (bool more = true; more;) {
+    const auto reply = ask(*core, repair_call(*core));
+    if (!reply) return reply.error();
+    if (reply->items.size() != kAnswers)
+      return Error{ErrorCode::protocol, "queue/repair answered something else", {}};
+    const auto at = [&reply](std::size_t i) { return wire::number_of(reply->items[i]); };
+    repair.version |= at(0) > 0;
+    repair.fields += at(1);
+    repair.sentinels += at(2);
+    repair.jobs += at(3);
+    repair.events += at(4);
+    repair.limiter |= at(5) > 0;
+    repair.ghosts |= at(6) > 0;
+    repair.leftovers += at(7);
+    repair.paused = at(8) > 0;
+    more = at(9) > 0;
+  }
+  return repair;
+}
+
+}  // namespace echomq::inline v2

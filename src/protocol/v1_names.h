@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What v1 leaves of a queue, and where: the keys that a look for it asks for.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "echomq/keyspace.h"
+
+namespace echomq::inline v2 {
+
+// `meta` comes first: it names the version. After a migration it is a string (a tombstone) that
+// begins with our own version, and `id` another.
+inline constexpr std::array<std::string_view, 9> kV1Suffixes{
+    "meta", "id", "wait", "active", "paused", "delayed", "prioritized", "completed", "failed"};
+
+// A v1 queue by its names: the prefix, and the name as its client wrote it.
+struct V1Name {
+  std::string prefix;
+  std::string queue;
+};
+
+// The names that a v1 queue may have: plain, and in braces, which v1 needs in a cluster. Under the
+// prefix emq the name in braces is that of our own keys.
+inline std::vector<V1Name> v1_names(const std::vector<std::string>& prefixes,
+                                    const std::string& queue) {
+  std::vector<V1Name> names;
+  for (const auto& prefix : prefixes) {
+    names.push_back({prefix, queue});
+    if (prefix != "emq") names.push_back({prefix, "{" + queue + "}"});
+  }
+  return names;
+}
+
+// A key that only v1 has, in the place of our keys. `paused` is what v1's pause makes of `wait`.
+inline std::string v1_word_key(const std::string& queue, std::string_view word) {
+  return v1_key("emq", "{" + queue + "}", word);
+}
+
+}  // namespace echomq::inline v2
