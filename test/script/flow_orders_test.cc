@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "queue/outbox.h"
-#include "support/planned.h"
+#include "probe/planned.h"
 #include "support/script_test.h"
 
 namespace echomq::test {

@@ -4,7 +4,7 @@
 
 #include "echomq/keyspace.h"
 #include "support/dump.h"
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 #include "support/server.h"
 
 namespace echomq::test {

@@ -14,7 +14,7 @@
 
 #include "support/flow_test.h"
 #include "support/heard.h"
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
 namespace echomq::test {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "client/client_core.h"
 #include "support/flow_test.h"
-#include "support/planned.h"
-#include "support/script_queue.h"
+#include "probe/planned.h"
+#include "probe/script_queue.h"
 #include "support/wanted.h"
 
 namespace echomq::test {

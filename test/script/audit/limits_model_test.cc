@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "support/dump.h"
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 #include "support/server.h"
 #include "worker/lifecycle.h"
 

@@ -25,7 +25,7 @@
 
 #include "queue/queue_keys.h"
 #include "support/dump.h"
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
 namespace echomq::test {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "support/planned.h"
+#include "probe/planned.h"
 
 namespace echomq::test {
 namespace {
