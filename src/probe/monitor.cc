@@ -55,6 +55,11 @@ bool calls_a_script(const MonitorLine& line) {
          line.words.size() > 2;
 }
 
+// A call of a script declares them itself, and a bare word has none.
+bool may_have_keys(const MonitorLine& line) {
+  return line.words.size() > 1 && !calls_a_script(line);
+}
+
 // The words of commands that are keys, as the server knows them: one question for each, many at
 // once.
 class KeysOfCommands {
@@ -81,7 +86,7 @@ class KeysOfCommands {
   void ask(Link& link, const std::vector<const MonitorLine*>& lines) {
     std::string questions;
     for (const auto* const line : lines) {
-      if (calls_a_script(*line)) continue;  // which declares them itself
+      if (!may_have_keys(*line)) continue;
       wire::append_header(questions, 2 + line->words.size());
       wire::append_bulk(questions, "COMMAND");
       wire::append_bulk(questions, "GETKEYS");
@@ -89,7 +94,7 @@ class KeysOfCommands {
     }
     link.send(questions);
     for (const auto* const line : lines)
-      if (!calls_a_script(*line)) replies_[line] = link.receive();
+      if (may_have_keys(*line)) replies_[line] = link.receive();
   }
 
   std::map<const MonitorLine*, Reply> replies_;

@@ -66,17 +66,6 @@ std::vector<std::string> Observed::gaps() const {
   return gaps;
 }
 
-std::vector<std::string> Observed::gaps_in_statuses(std::string_view script) const {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> gaps;
-  const auto* const contract = contract_of(script);
-  const auto seen = scripts_.find(script);
-  if (contract != nullptr)
-    compare(script, "status", contract->statuses,
-            seen == scripts_.end() ? Words() : seen->second.statuses, gaps);
-  return gaps;
-}
-
 Observed& Observed::of_process() {
   static Observed all;
   return all;

@@ -26,8 +26,6 @@ class Observed {
   // One line for each declared status or class word that was not observed, and for each one that
   // was observed although its script does not declare it; empty when all is as declared.
   [[nodiscard]] std::vector<std::string> gaps() const;
-  // The same of one script, and of its statuses alone.
-  [[nodiscard]] std::vector<std::string> gaps_in_statuses(std::string_view script) const;
 
   // Of all calls of this process.
   static Observed& of_process();

@@ -23,8 +23,9 @@ class Recorder : public Link {
   void forget();
   [[nodiscard]] std::size_t size() const { return sent_.size(); }
 
-  // Says all of it again through `link`, about the queue `to` instead of `from`, whose names have the
-  // same length and appear in nothing else. Answers the first answer that is another one, or nothing.
+  // Says all of it again through `link`, about the queue `to` instead of `from`, whose names have
+  // the same length and appear in nothing else. Answers the first answer that is another one, or
+  // nothing.
   std::string replay(Link& link, const std::string& from, const std::string& to) const;
 
  private:

@@ -83,7 +83,7 @@ void refuses_a_foreign_sentinel(Trial& trial) {
   trial.expect_refused("queue/open", q, "EMQFENCE", [&] { return q.open(); });
 }
 
-void refuses_what_contradicts(Trial& trial) {
+void refuses_an_older_grant(Trial& trial) {
   auto& q = trial.open_queue();
   trial.expect("a flush of grant 2", statuses(q.add({{.id = "a"}}, {.grant = 2, .number = 1})),
                "ok");
@@ -92,6 +92,63 @@ void refuses_what_contradicts(Trial& trial) {
   trial.expect_refused("job/add_deduplicated of an older grant", q, "EMQARG", [&] {
     return q.add_deduplicated({{.id = "b", .de = "d"}}, {.grant = 1, .number = 1});
   });
+}
+
+// What is told of several items at once must tell of all of them.
+ScriptCall half_a_finish(const ScriptQueue& q) {
+  auto call = ScriptCall::of<scripts::JobFinish>({.meta = q.keys.meta,
+                                                  .active = q.keys.active,
+                                                  .finished = q.keys.completed,
+                                                  .trash = q.keys.trash,
+                                                  .subkeys = q.keys.subkeys,
+                                                  .events = q.keys.events,
+                                                  .metrics = q.keys.metrics_completed,
+                                                  .marker = q.keys.marker,
+                                                  .sizes = q.keys.sizes_completed,
+                                                  .outbox = q.keys.outbox},
+                                                 {.revision = q.revision,
+                                                  .now = q.now,
+                                                  .count = 2,
+                                                  .outcome = "completed",
+                                                  .by = "probe",
+                                                  .drop = false,
+                                                  .keep = -1,
+                                                  .age = 0,
+                                                  .bytes = 0,
+                                                  .ends = "1:7:1:1:0:5:0:",
+                                                  .oldest = "",
+                                                  .peek = 0,
+                                                  .parents = false});
+  for (const auto* const id : {"a1", "a2"}) {
+    call.put_keys(scripts::JobFinish::ItemKeys{.job = q.job(id)});
+    call.put_args(scripts::JobFinish::ItemArgs{.id = id});
+  }
+  return call;
+}
+
+ScriptCall half_a_message(const ScriptQueue& q) {
+  const SubKeys sub(q.name(), "fp");
+  auto call = ScriptCall::of<scripts::FlowSettle>(
+      q.keys, {.revision = q.revision, .now = q.now, .count = 1, .keep = -1, .age = 0});
+  call.put_keys(scripts::FlowSettle::ItemKeys{.job = q.job("fp"),
+                                              .dependencies = sub.dependencies,
+                                              .processed = sub.processed,
+                                              .failed_children = sub.failed,
+                                              .unsuccessful = sub.unsuccessful});
+  call.put_args(
+      scripts::FlowSettle::ItemArgs{.id = "fp", .told = 2, .messages = "8:1:c:f:0:scene:fc"});
+  return call;
+}
+
+void refuses_what_is_cut_short(Trial& trial) {
+  auto& q = trial.queue();
+  const Scene scene(q);
+  trial.expect_refused("job/finish", q, "EMQARG", [&] { return q.call(half_a_finish(q)); });
+  trial.expect_refused("flow/settle", q, "EMQARG", [&] { return q.call(half_a_message(q)); });
+  auto tree = plan_of(q.name() + ":6", {{.queue = q.name(), .id = "np"},
+                                        {.queue = q.name(), .id = "nc", .parent = 0}});
+  for (auto& entry : tree) entry.owner.clear();
+  trial.expect_refused("flow/add", q, "EMQARG", [&] { return q.add_flow(q.name() + ":6", tree); });
 }
 
 // At its maxmemory a server refuses what may grow.
@@ -233,15 +290,19 @@ std::vector<ScenarioEntry> refusal_scenarios() {
                    [&foreign](Trial& trial) { is_fenced(trial, foreign); }});
   all.push_back({"fence: a v1 client is stopped by its first acts", "INV1", stops_v1});
   all.push_back({"fence: an overwritten sentinel is refused", "INV1", refuses_a_foreign_sentinel});
-  all.push_back({"refusals: an older grant contradicts", "5.9", refuses_what_contradicts});
+  all.push_back({"refusals: an older grant contradicts", "5.9", refuses_an_older_grant});
+  all.push_back({"refusals: what is cut short contradicts", "4.7", refuses_what_is_cut_short});
   all.push_back(
       {"refusals: a full server takes no adds and goes on", "4.4", refuses_adds_when_full});
   all.push_back({"refusals: a foreign type is seen before the first write", "INV7", is_never_torn});
   all.push_back(
       {"refusals: a broken stream or marker tears nothing", "4.3", decorations_tear_nothing});
-  all.push_back({"refusals: each declared status and class word was seen, and no other", "4.7",
-                 answers_are_those_declared});
   return all;
+}
+
+ScenarioEntry contract_scenario() {
+  return {"answers: each declared status and class word was seen, and no other", "4.7",
+          answers_are_those_declared};
 }
 
 }  // namespace echomq::inline v2::probe

@@ -168,8 +168,33 @@ void ghosts_are_no_jobs(Trial& trial) {
   }
   trial.expect("job/remove deep in the line", statuses(q.remove({"101250"}, {.seen = 1'250})),
                "ok");
+  trial.expect("without an index", statuses(q.remove({"101251"})), "moved");
+  trial.expect("job/prioritize deep in the line", statuses(q.prioritize({"101251"}, 3)), "moved");
   trial.expect("entries in the list", show(trial.link()({"LLEN", q.keys.wait})), "2500");
   trial.expect("jobs by queue/counts", show(q.counts()).find("2499") != std::string::npos);
+}
+
+// No script creates or half fills a hash that is not there.
+void deleted_hash_is_gone(Trial& trial) {
+  auto& q = trial.queue();
+  Scene scene(q);
+  const auto forget = [&](const std::string& id) {
+    trial.link()({"DEL", q.job(id)});
+    return scene.run(id);
+  };
+  const auto due = q.peek_due();
+  const auto expired = q.peek_expired();
+  for (const auto& seen : {due, expired})
+    if (!seen.empty()) forget(seen.front().id);
+  trial.expect("job/progress", statuses(q.progress({{.run = forget("a1")}})), "gone");
+  trial.expect("job/finish", statuses(q.finish({{.run = scene.run("a1")}})), "gone");
+  trial.expect("job/retry", statuses(q.retry({{.run = forget("a2")}})), "gone");
+  trial.expect("job/release", statuses(q.release({{.run = forget("a3")}})), "gone");
+  trial.expect("flow/wait", statuses(q.wait_for_children({{.run = forget("a4")}})), "gone");
+  trial.expect("job/promote", statuses(q.promote(due)).substr(0, 4), "gone");
+  trial.expect("job/recover", statuses(q.recover(expired, 9)).substr(0, 4), "gone");
+  for (const auto* const id : {"a1", "a2", "a3", "a4"})
+    trial.expect("a hash of " + std::string(id), show(trial.link()({"EXISTS", q.job(id)})), "0");
 }
 
 void obliterated_is_gone(Trial& trial) {
@@ -199,6 +224,7 @@ std::vector<ScenarioEntry> rules_of_jobs() {
       {"crashes: suspects run alone, and fail at last", "R 5.5", suspects_run_alone},
       {"adds: a repeated one adds once", "R 5.9", repeated_add_adds_once},
       {"bounds: the greatest batch is taken", "R 4.6", greatest_batch_is_stored},
+      {"deleting: a hash deleted by hand is gone, and stays so", "INV7", deleted_hash_is_gone},
       {"deleting: trash spares what was added again", "R 6", trash_spares_what_came_again},
       {"deleting: an emptied entry is no job", "R 6", ghosts_are_no_jobs},
       {"deleting: obliterating leaves nothing", "R 6", obliterated_is_gone}};

@@ -156,6 +156,21 @@ void id_has_one_owner(Trial& trial) {
   trial.expect("one when it is over", statuses(q.add_deduplicated({{.id = "d", .de = "D"}})), "ok");
 }
 
+void adds_are_told_one_by_one(Trial& trial) {
+  auto& q = trial.open_queue();
+  const auto flush = [&q](const std::vector<JobToAdd>& jobs, std::uint64_t number) {
+    return statuses(q.add_deduplicated(jobs, {.number = number}));
+  };
+  trial.expect("a minted id", flush({{.id = "1", .custom = false, .de = "A"}}, 5), "ok");
+  trial.expect("the same id again", flush({{.id = "1", .custom = false, .de = "B"}}, 6), "state");
+  trial.expect("an older flush", flush({{.id = "2", .custom = false, .de = "C"}}, 4), "done");
+  q.limit({.length = "1"});
+  trial.expect("a queue at its length", flush({{.id = "3", .custom = false, .de = "D"}}, 7),
+               "full");
+  trial.expect("an entry that nobody has", statuses(q.read_deduplication("never", "1")), "gone");
+  trial.expect("an entry of another owner", statuses(q.read_deduplication("A", "2")), "moved");
+}
+
 void last_add_is_kept(Trial& trial) {
   auto& q = trial.open_queue();
   q.add_deduplicated({{.id = "a", .de = "D"}});
@@ -165,9 +180,17 @@ void last_add_is_kept(Trial& trial) {
     trial.expect("an add while it runs",
                  statuses(q.add_deduplicated({{.id = id, .de = "D", .how = "k"}})), "owned");
   q.finish({{.run = runs[0]}});
+  q.add({{.id = "other"}});
   trial.expect("deduplication/end", statuses(q.end_deduplication({{"D", "a", "c"}})), "ok");
   trial.expect("the same again", statuses(q.end_deduplication({{"D", "a", "c"}})), "moved");
-  trial.expect("what waits", q.claim(9).ids(), "c");
+  trial.expect("what waits", q.claim(9).ids(), "other c");
+  q.add_deduplicated({{.id = "d", .de = "D", .how = "k"}});
+  q.add({{.id = "d"}});
+  for (const auto& run : q.claim(9).runs) q.finish({{.run = run}});
+  trial.link()({"ZREM", q.keys.active, "c"});
+  trial.link()({"ZADD", q.keys.completed, "1", "c"});
+  trial.expect("what is kept, when its id is taken meanwhile",
+               statuses(q.end_deduplication({{"D", "c", "d"}})), "dup");
 }
 
 void tick_makes_one_job(Trial& trial) {
@@ -185,6 +208,26 @@ void tick_makes_one_job(Trial& trial) {
   trial.expect("the jobs", q.claim(9).ids(), "s." + tick);
   trial.expect("the same scheduler put again", statuses(q.put_scheduler({.id = "s", .next = "5"})),
                "done");
+}
+
+void schedulers_are_told_what_stands(Trial& trial) {
+  auto& q = trial.open_queue();
+  const auto tick = at(q.now);
+  q.put_scheduler({.id = "s", .next = tick});
+  q.add({{.id = "s." + tick}});
+  trial.expect("a tick whose job is there",
+               statuses(q.fire({{.id = "s", .tick = tick, .next = at(q.now + 60'000)}})), "dup");
+  const std::string other = "7:1:0:s.7";
+  trial.expect(
+      "another schedule by who saw another last tick",
+      statuses(q.put_scheduler(
+          {.id = "s", .next = "5", .def = "0:0:0:0:skip:1:allow:every:60000:0", .seen = other})),
+      "moved");
+  trial.expect("pausing it", statuses(q.pause_scheduler("s", true)), "ok");
+  trial.expect("pausing it again", statuses(q.pause_scheduler("s", true)), "done");
+  trial.expect("going on by who saw another last tick",
+               statuses(q.pause_scheduler("s", false, at(q.now), other)), "moved");
+  trial.expect("one that is not there", statuses(q.pause_scheduler("never", true)), "gone");
 }
 
 // A tree of a parent and two children, added to one queue.
@@ -219,6 +262,30 @@ void parent_is_released_once(Trial& trial) {
                statuses(q.delivered({{.field = "a " + q.name() + ":p", .seen = "1:c:"}})), "ok");
 }
 
+// A record is deleted by who saw it as it is; what is said again of it is done.
+void record_is_kept_until_added(Trial& trial) {
+  auto& q = trial.open_queue();
+  const auto plan = plan_of(q.name() + ":1", {{.queue = q.name(), .id = "p"},
+                                              {.queue = q.name(), .id = "a", .parent = 0}});
+  trial.expect("flow/plan", show(q.plan("1", plan)), "ok");
+  trial.expect("flow/plan again", show(q.plan("1", plan)), "done");
+  trial.expect("a part of a record that is not there", show(q.plan("2", plan, 5)), "gone");
+  const auto note = show(trial.link()({"HGET", q.keys.outbox, "flow:1"}));
+  trial.expect("flow/close by who saw another", show(q.close_plan("1", "o:9:9")), "moved");
+  trial.expect("flow/close", show(q.close_plan("1", note)), "ok");
+  trial.expect("flow/close again", show(q.close_plan("1", note)), "gone");
+  flow::PlanEntry edges;
+  edges.kind = flow::PlanEntry::Kind::edges;
+  edges.queue = q.name();
+  edges.id = "never";
+  edges.epoch = "5";
+  edges.owner = "-";
+  edges.count = 1;
+  edges.refs = "other:x";
+  trial.expect("children of a job that is not there",
+               statuses(q.add_flow(q.name() + ":3", {edges})), "gone");
+}
+
 void parent_falls_with_a_child(Trial& trial) {
   auto& q = trial.open_queue();
   add_tree(trial, q, ChildFailure::fail_parent);
@@ -245,8 +312,11 @@ std::vector<ScenarioEntry> rules_of_queues() {
       {"limits: a hold ends, by a clock set back too", "R 5.12", hold_ends},
       {"limits: length bounds adds", "R 5.12", length_bounds_adds},
       {"deduplication: an id has one owner", "R 5.14", id_has_one_owner},
+      {"deduplication: adds are told one by one", "4.7", adds_are_told_one_by_one},
       {"deduplication: the last add is kept", "R 5.14", last_add_is_kept},
       {"schedulers: a tick makes one job", "R 5.16", tick_makes_one_job},
+      {"schedulers: callers are told what stands there", "R 5.16", schedulers_are_told_what_stands},
+      {"flows: a record is kept until all is added", "R 7", record_is_kept_until_added},
       {"flows: a parent is released once", "R 7", parent_is_released_once},
       {"flows: a parent falls with a child, and waits again", "R 7", parent_falls_with_a_child}};
 }

@@ -36,6 +36,7 @@ constexpr std::array kTransitions{
     Transition{"job/add_deduplicated", "-", "prioritized"},
     Transition{"job/add_deduplicated", "-", "waiting"},
     Transition{"job/add_deduplicated", "delayed", "-"},
+    Transition{"job/add_deduplicated", "delayed", "evicted"},
     Transition{"job/claim", "prioritized", "active"},
     Transition{"job/claim", "waiting", "active"},
     Transition{"job/evict", "completed", "evicted"},

@@ -85,7 +85,8 @@ Dump Trial::dump(ScriptQueue& q) {
 std::string Trial::difference_when_said_again(ScriptQueue& q) {
   auto& again = queue();
   for (const auto& key : q.declared) again.declared.insert(renamed(key, q.name(), again.name()));
-  if (auto answer = recorder_.replay(*stage_.lane, q.name(), again.name()); !answer.empty()) return answer;
+  if (auto answer = recorder_.replay(*stage_.lane, q.name(), again.name()); !answer.empty())
+    return answer;
   Dump expected;
   for (const auto& [key, content] : dump(q))
     expected[renamed(key, q.name(), again.name())] = renamed(content, q.name(), again.name());

@@ -101,6 +101,7 @@ std::vector<ScenarioEntry> refusal_scenarios();
 std::vector<ScenarioEntry> invariant_scenarios();
 std::vector<ScenarioEntry> rule_scenarios();
 std::vector<ScenarioEntry> library_scenarios();
+ScenarioEntry contract_scenario();  // what all of them were answered
 std::vector<ScenarioEntry> audit_scenarios();
 
 // Looks at what the monitor saw since it was last asked.
