@@ -60,19 +60,30 @@ bool may_have_keys(const MonitorLine& line) {
   return line.words.size() > 1 && !calls_a_script(line);
 }
 
-// The words of commands that are keys, as the server knows them: one question for each, many at
-// once.
+// The words of commands that are keys, as the server knows them. Where a command always has them in
+// the same places that is asked once (COMMAND INFO), else for each (COMMAND GETKEYS), many at once.
 class KeysOfCommands {
  public:
-  KeysOfCommands(Link& link, const std::vector<const MonitorLine*>& lines) {
+  KeysOfCommands(Link& link, const std::vector<const MonitorLine*>& lines) : link_(link) {
     constexpr std::size_t kAtOnce = 500;
-    for (std::size_t from = 0; from < lines.size(); from += kAtOnce)
-      ask(link,
-          {lines.begin() + static_cast<std::ptrdiff_t>(from),
-           lines.begin() + static_cast<std::ptrdiff_t>(std::min(from + kAtOnce, lines.size()))});
+    std::vector<const MonitorLine*> open;
+    for (const auto* const line : lines)
+      if (may_have_keys(*line) && places_of(line->words[0]).first <= 0) open.push_back(line);
+    for (std::size_t from = 0; from < open.size(); from += kAtOnce)
+      ask({open.begin() + static_cast<std::ptrdiff_t>(from),
+           open.begin() + static_cast<std::ptrdiff_t>(std::min(from + kAtOnce, open.size()))});
   }
 
-  std::vector<std::string> of(const MonitorLine& line, Audit& found) const {
+  std::vector<std::string> of(const MonitorLine& line, Audit& found) {
+    if (!may_have_keys(line)) return {};
+    if (const auto places = places_of(line.words[0]); places.first > 0) {
+      std::vector<std::string> keys;
+      const auto count = static_cast<std::int64_t>(line.words.size());
+      const auto last = places.last < 0 ? count + places.last : places.last;
+      for (auto i = places.first; i <= last && i < count; i += places.step)
+        keys.push_back(line.words[static_cast<std::size_t>(i)]);
+      return keys;
+    }
     const auto reply = replies_.find(&line);
     if (reply == replies_.end()) return {};
     if (!reply->second.is_error()) return texts(reply->second);
@@ -83,20 +94,41 @@ class KeysOfCommands {
   }
 
  private:
-  void ask(Link& link, const std::vector<const MonitorLine*>& lines) {
+  struct Places {
+    std::int64_t first = 0;  // 0: they depend on the other words, or there are none
+    std::int64_t last = 0;   // below 0: counted from the end
+    std::int64_t step = 1;
+  };
+
+  Places places_of(const std::string& command) {
+    const auto known = places_.find(command);
+    if (known != places_.end()) return known->second;
+    Places places;
+    const auto reply = link_({"COMMAND", "INFO", command});
+    if (reply.items.size() == 1 && reply.items[0].items.size() >= 6) {
+      const auto& info = reply.items[0].items;
+      const auto flags = texts(info[2]);
+      if (std::find(flags.begin(), flags.end(), "movablekeys") == flags.end() &&
+          info[5].integer > 0)
+        places = {info[3].integer, info[4].integer, info[5].integer};
+    }
+    return places_[command] = places;
+  }
+
+  void ask(const std::vector<const MonitorLine*>& lines) {
     std::string questions;
     for (const auto* const line : lines) {
-      if (!may_have_keys(*line)) continue;
       wire::append_header(questions, 2 + line->words.size());
       wire::append_bulk(questions, "COMMAND");
       wire::append_bulk(questions, "GETKEYS");
       for (const auto& word : line->words) wire::append_bulk(questions, word);
     }
-    link.send(questions);
-    for (const auto* const line : lines)
-      if (may_have_keys(*line)) replies_[line] = link.receive();
+    link_.send(questions);
+    for (const auto* const line : lines) replies_[line] = link_.receive();
   }
 
+  Link& link_;
+  std::map<std::string, Places> places_;
   std::map<const MonitorLine*, Reply> replies_;
 };
 
@@ -155,7 +187,7 @@ Audit audit(Link& link, const std::vector<MonitorLine>& lines, std::string_view 
                 });
     if (is_ours) ours.push_back(&line);
   }
-  const KeysOfCommands keys(link, ours);
+  KeysOfCommands keys(link, ours);
   std::string program;
   std::set<std::string> declared;
   for (const auto* const line : ours) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The auditor of declared keys: it listens to MONITOR, which shows every command that the server
 // runs, those inside scripts included, and finds keys that a script touched without declaring them.
-// Which words of a command are keys is asked of the server itself (COMMAND GETKEYS).
+// Which words of a command are keys is asked of the server itself (COMMAND INFO, COMMAND GETKEYS).
 #pragma once
 
 #include <cstdint>

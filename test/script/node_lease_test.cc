@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "echomq/keyspace.h"
-#include "support/dump.h"
 #include "probe/script_queue.h"
+#include "support/dump.h"
 #include "support/server.h"
 
 namespace echomq::test {

@@ -137,8 +137,8 @@ Lua54Link::Lua54Link(Link& server) : server_(server), lua_(luaL_newstate()) {
   lua_setglobal(lua_, "unpack");
   lua_pop(lua_, 1);
   lua_createtable(lua_, 0, 3);
-  for (const auto& [name, function] :
-       {std::pair{"call", redis_call}, std::pair{"pcall", redis_pcall}}) {
+  using Named = std::pair<const char*, lua_CFunction>;
+  for (const auto& [name, function] : {Named{"call", redis_call}, Named{"pcall", redis_pcall}}) {
     lua_pushlightuserdata(lua_, &server_);
     lua_pushcclosure(lua_, function, 1);
     lua_setfield(lua_, -2, name);

@@ -10,8 +10,10 @@ constexpr std::string_view kIntroduction =
     "# The scripts and their contracts\n"
     "\n"
     "Generated from the headers in `lua/` by `./run manifest`; do not edit. How to read one is in\n"
-    "[lua/README.md](../lua/README.md): `KEYS` and `ARGV` are the fixed ones in their order, `ITEM ...`\n"
-    "repeat for each item of a batch, `MORE KEYS` stand behind the keys of an item that declares them.\n"
+    "[lua/README.md](../lua/README.md): `KEYS` and `ARGV` are the fixed ones in their order, `ITEM "
+    "...`\n"
+    "repeat for each item of a batch, `MORE KEYS` stand behind the keys of an item that declares "
+    "them.\n"
     "What the scripts mean together is in [protocol.md](protocol.md).\n";
 
 // The comment block at the top, without its marks.

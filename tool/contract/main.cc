@@ -24,7 +24,8 @@ constexpr const char* kUsage =
     "       contract generate LUA_DIR OUT_H OUT_CC    check, compare with LUA_DIR/manifest.txt, "
     "write\n"
     "       contract manifest LUA_DIR                 check, rewrite LUA_DIR/manifest.txt\n"
-    "       contract document LUA_DIR OUT_MD          write the headers of all scripts on one page\n";
+    "       contract document LUA_DIR OUT_MD          write the headers of all scripts on one "
+    "page\n";
 
 std::optional<std::string> read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

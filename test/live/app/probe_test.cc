@@ -38,7 +38,10 @@ TEST_F(Probe, ExitCodesTellWhatWentWrong) {
   EXPECT_EQ(emq({"probe", "conformance", "--url", "unix:///nowhere/emq.sock"}).code, 3);
   EXPECT_EQ(emq({"probe"}).code, 2);
   const TestServer lacking({.cluster = false, .extra = {"--rename-command", "XTRIM", ""}});
-  EXPECT_EQ(emq({"probe", "conformance", "--only", "server: ", "--url", lacking.administrators_url()}).code, 1);
+  EXPECT_EQ(
+      emq({"probe", "conformance", "--only", "server: ", "--url", lacking.administrators_url()})
+          .code,
+      1);
 }
 
 TEST_F(Probe, ShowsADispatch) {

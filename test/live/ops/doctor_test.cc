@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "echomq/doctor.h"
@@ -178,8 +181,10 @@ TEST_F(Doctor, WhatIsDeniedIsUnknown) {
 }
 
 TEST_F(Doctor, RefusesWhatItCannotLookAt) {
-  EXPECT_EQ(examine(server.administrators_url(), {.sample = 0}).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(examine(server.administrators_url(), {.queues = 10'001}).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(examine(server.administrators_url(), {.sample = 0}).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(examine(server.administrators_url(), {.queues = 10'001}).error().code,
+            ErrorCode::invalid_argument);
   EXPECT_EQ(examine("unix:///nowhere/emq.sock").error().code, ErrorCode::unavailable);
   EXPECT_EQ(examine("embedded:/nowhere").error().code, ErrorCode::embedded);
 }
@@ -188,11 +193,11 @@ using DoctorProgram = EmqTest;
 
 TEST_F(DoctorProgram, SaysBadByItsExitCode) {
   const TestServer well({.appendonly = true, .cluster = false});
-  auto redis = well.connect();
+  auto owner = well.connect();
   const auto fine = emq({"doctor", "--url", well.administrators_url()});
   EXPECT_EQ(fine.code, 0) << fine.out << fine.err;
   EXPECT_NE(fine.out.find("good     persistence: append-only file"), std::string::npos) << fine.out;
-  redis({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  owner({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   const auto bad = emq({"doctor", "--json", "--url", well.administrators_url()});
   EXPECT_EQ(bad.code, 1);
   EXPECT_EQ(bad.json().at("health"), "bad");

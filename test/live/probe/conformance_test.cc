@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "echomq/echomq.h"
 #include "echomq/probe.h"
+#include "echomq_scripts.h"
 #include "support/dump.h"
 #include "support/server.h"
 #include "support/wanted.h"

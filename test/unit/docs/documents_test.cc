@@ -81,9 +81,10 @@ TEST(Documents, TheFloorIsTheOneThatIsComputed) {
   const auto needs = echomq::server_needs();
   ASSERT_FALSE(needs.empty());
   for (const auto& need : needs)
-    EXPECT_NE(need.since, "unknown") << need.what << ", which " << need.by
-                                     << " says, has no line in src/probe/floor.cc";
-  EXPECT_THAT(docs::read("docs/protocol.md"), HasSubstr("is Redis " + needs.front().since + ". That"));
+    EXPECT_NE(need.since, "unknown")
+        << need.what << ", which " << need.by << " says, has no line in src/probe/floor.cc";
+  EXPECT_THAT(docs::read("docs/protocol.md"),
+              HasSubstr("is Redis " + needs.front().since + ". That"));
 }
 
 TEST(Documents, TheReadmeStaysShort) {

@@ -10,6 +10,9 @@
 #include "probe/planned.h"
 
 namespace echomq::test {
+
+using namespace probe;
+
 namespace {
 
 using flow::PlanEntry;
