@@ -61,7 +61,10 @@ void impure_scripts_are_seen(Trial& trial) {
     for (int i = 0; i < 1'000; ++i) words.push_back(std::to_string(i));
     q.redis()(words);
     // Chance might choose alike once, not eight times.
-    for (int i = 0; i < 8; ++i) q.redis()({"EVAL", impure.source, "2", q.keys.wait, q.keys.trash});
+    bool denied = false;
+    for (int i = 0; i < 8; ++i)
+      denied |= q.redis()({"EVAL", impure.source, "2", q.keys.wait, q.keys.trash}).is_error();
+    if (denied) continue;  // an ACL, or the server itself, allows no such script
     if (trial.difference_when_said_again(q).empty())
       trial.fail("a script that reads " + std::string(impure.name) + " was not seen");
   }

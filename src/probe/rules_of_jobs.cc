@@ -151,7 +151,7 @@ void trash_spares_what_came_again(Trial& trial) {
   const auto runs = q.claim(1).runs;
   if (!trial.expect("one is claimed", runs.size() == 1)) return;
   q.finish({{.run = runs[0]}});
-  trial.expect("the trash", show(trial.link()({"SMEMBERS", q.keys.trash})), "[a]");
+  trial.expect("the trash", show(trial.link()({"SMISMEMBER", q.keys.trash, "a"})), "[1]");
   trial.expect("the id is added again", statuses(q.add({{.id = "a"}})), "ok");
   trial.expect("job/evict of it", statuses(q.evict({"a"})), "moved");
   trial.expect("it is there", claimed(q, 1), "a");

@@ -76,11 +76,11 @@ void events_are_dense(Trial& trial) {
   if (!trial.expect("two are claimed", runs.size() == 2)) return;
   q.finish({{.run = runs[0]}, {.run = runs[1]}});
   q.emit("noon", "payload");
-  const auto entries = trial.link()({"XRANGE", q.keys.events, "-", "+"});
+  const auto entries = trial.link()({"XREVRANGE", q.keys.events, "+", "-"});
   std::string numbers;
   for (const auto& entry : entries.items)
     if (!entry.items.empty()) numbers += show(entry.items.front()) + " ";
-  trial.expect("the numbers of the entries", numbers, "1-0 2-0 3-0 ");
+  trial.expect("the numbers of the entries", numbers, "3-0 2-0 1-0 ");
   trial.expect("the counter", show(trial.link()({"HGET", q.keys.meta, "event_seq"})), "3");
   const auto all = show(entries);
   for (const auto* const part : {"added a b", "delayed c", "completed a b", "custom noon payload"})

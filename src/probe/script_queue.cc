@@ -307,7 +307,9 @@ std::vector<Seen> ScriptQueue::peek_expired(std::size_t limit) {
 }
 
 std::vector<std::string> ScriptQueue::peek_trash(std::size_t limit) {
-  auto ids = texts(redis_({"SMEMBERS", keys.trash}));
+  const auto page = redis_({"SSCAN", keys.trash, "0", "COUNT", "1000"});
+  if (page.items.size() != 2) return {};
+  auto ids = texts(page.items[1]);
   if (ids.size() > limit) ids.resize(limit);
   return ids;
 }

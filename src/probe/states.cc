@@ -101,7 +101,13 @@ std::vector<Place> places(const QueueKeys& keys) {
           {"waiting-children", keys.waiting_children, set(keys.waiting_children)},
           {"completed", keys.completed, set(keys.completed)},
           {"failed", keys.failed, set(keys.failed)},
-          {"evicted", keys.trash, {"SMEMBERS", keys.trash}}};
+          {"evicted", keys.trash, {"SSCAN", keys.trash, "0", "COUNT", "1000000"}}};
+}
+
+// A cursor stands before what SSCAN found.
+std::vector<std::string> ids_in(const Reply& reply) {
+  const bool scanned = reply.items.size() == 2 && reply.items[1].kind == Reply::Kind::array;
+  return texts(scanned ? reply.items[1] : reply);
 }
 
 // The ids whose hash may be there.
@@ -145,7 +151,7 @@ States states_of(Link& link, const ScriptQueue& q) {
   const auto answers = all_answers(link, commands);
   States states;
   for (std::size_t i = 0; i < where.size(); ++i)
-    for (const auto& id : texts(answers[i]))
+    for (const auto& id : ids_in(answers[i]))
       if (!id.empty()) states[id].push_back(where[i].state);  // an emptied entry of `wait` is none
   return states;
 }
