@@ -55,9 +55,10 @@ bool calls_a_script(const MonitorLine& line) {
          line.words.size() > 2;
 }
 
-// A call of a script declares them itself, and a bare word has none.
+// A call of a script declares them itself, a bare word has none, and questions about commands, the
+// auditor's own among them, touch nothing.
 bool may_have_keys(const MonitorLine& line) {
-  return line.words.size() > 1 && !calls_a_script(line);
+  return line.words.size() > 1 && !calls_a_script(line) && upper(line.words[0]) != "COMMAND";
 }
 
 // The words of commands that are keys, as the server knows them. Where a command always has them in

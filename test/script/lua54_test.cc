@@ -46,8 +46,7 @@ TEST_F(BothLuas, RunWhatTheyAreSaidToBe) {
 
 // Where a script's text means something else in the other Lua, it is seen.
 TEST_F(BothLuas, ADifferenceIsSeen) {
-  for (const auto* const source :
-       {"return tostring(10 / 2)", "return string.format('%s', 2 ^ 53)", "return 7 .. ''"}) {
+  for (const auto* const source : {"return tostring(10 / 2)", "return 7 // 2", "return 7 .. ''"}) {
     const bool differs =
         show(redis({"EVAL", source, "0"})) != show(other_lua({"EVAL", source, "0"}));
     EXPECT_EQ(differs, std::string(source) != "return 7 .. ''") << source;
