@@ -154,7 +154,10 @@ void Scene::remove_all() {
                           q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash,
                           q.keys.waiting_children, q.keys.outbox, q.keys.schedules})
     if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
-  redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
+  auto running = texts(redis({"ZRANGEBYSCORE", q.keys.active, "-inf", "(inf"}));
+  if (running.empty()) return;
+  running.insert(running.begin(), {"ZREM", q.keys.active});
+  redis(running);
 }
 
 const std::vector<Exercise>& exercises() {

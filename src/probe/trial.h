@@ -37,6 +37,7 @@ struct Stage {
   ConformanceOptions options;
   Observed observed;
   int queues = 0;
+  bool was_full = false;  // the server was filled, and told so
 };
 
 class Trial {
