@@ -82,6 +82,8 @@ Exit run(int argc, char** argv) {
   emq::declare_keys(app, session);
   emq::declare_fence(app, session);
   emq::declare_acl(app, session);
+  emq::declare_probe(app, session);
+  emq::declare_doctor(app, session);
   emq::declare_bench(app, session);
   try {
     app.parse(argc, argv);

@@ -65,6 +65,8 @@ void declare_id(CLI::App& app, Session& session);
 void declare_keys(CLI::App& app, Session& session);
 void declare_fence(CLI::App& app, Session& session);
 void declare_acl(CLI::App& app, Session& session);
+void declare_probe(CLI::App& app, Session& session);
+void declare_doctor(CLI::App& app, Session& session);
 void declare_bench(CLI::App& app, Session& session);
 Exit print_version(const Session& session);
 

@@ -2,39 +2,18 @@
 #include "echomq/acl.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "client/plain_commands.h"
 #include "echomq/keyspace.h"
 #include "echomq_scripts.h"
 #include "protocol/registry.h"
+#include "protocol/script_calls.h"
 
 namespace echomq::inline v2 {
 namespace {
-
-// What a client says beside its scripts: the greeting, the clock, looking before a script is
-// called, waiting on the marker and on the stream of events, the lists of queues and schedulers,
-// the outbox, and the look for a v1 queue.
-constexpr std::array<std::string_view, 26> kPlainCommands{
-    "bzpopmin",   "client|id",     "client|setname", "eval",  "evalsha", "hdel",      "hello",
-    "hget",       "hgetall",       "hmget",          "hscan", "info",    "ping",      "select",
-    "smismember", "sscan",         "time",           "type",  "xread",   "xrevrange", "zadd",
-    "zrange",     "zrangebyscore", "auth",           "zcard", "zscan"};
-
-// The rules of an ACL hold for what a script calls as well. The build has checked that each call
-// names its command literally.
-void add_commands_of(std::string_view source, std::set<std::string>& out) {
-  for (const std::string_view call : {"redis.call('", "redis.pcall('"})
-    for (auto at = source.find(call); at != std::string_view::npos; at = source.find(call, at)) {
-      at += call.size();
-      std::string command(source.substr(at, source.find('\'', at) - at));
-      for (char& c : command)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      out.insert(std::move(command));
-    }
-}
 
 Error bad_user(const std::string& user) {
   return {ErrorCode::invalid_argument,
@@ -76,7 +55,10 @@ Result<std::string> acl_line(const AclOptions& options) {
        {std::pair{options.client_kill, "client|kill"}, std::pair{options.wait, "wait"},
         std::pair{options.waitaof, "waitaof"}, std::pair{options.config_get, "config|get"}})
     if (wanted) commands.insert(command);
-  for (const auto* script : scripts::all()) add_commands_of(script->source, commands);
+  // The rules hold for what a script calls as well.
+  for (const auto* script : scripts::all())
+    for (const auto& call : protocol::calls_in(script->source))
+      commands.insert(protocol::lower(call.command));
   for (const auto& command : commands) line += " +" + command;
   return line;
 }

@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
+#include "base/number.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
@@ -85,6 +87,8 @@ class ScriptCall {
   }
 
   [[nodiscard]] const Script& script() const noexcept { return *script_; }
+  // The keys by themselves, for whoever checks them.
+  [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::size_t bytes() const noexcept { return keys_.size() + args_.size(); }
 
   // The whole command. by_source: EVAL with the text, after the server answered NOSCRIPT.
@@ -110,5 +114,16 @@ class ScriptCall {
   std::uint32_t key_count_ = 0;
   std::uint32_t arg_count_ = 0;
 };
+
+inline std::vector<std::string> ScriptCall::keys() const {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < keys_.size();) {  // "$<bytes>\r\n<bytes>\r\n"
+    const auto line = keys_.find('\r', at);
+    const auto size = to_number<std::size_t>(std::string_view(keys_).substr(at + 1, line - at - 1));
+    all.push_back(keys_.substr(line + 2, size));
+    at = line + 2 + size + 2;
+  }
+  return all;
+}
 
 }  // namespace echomq::inline v2

@@ -15,7 +15,7 @@
 #include "chaos.h"
 #include "client/client_core.h"
 #include "echomq/flow.h"
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
 namespace echomq::test {
 namespace {

@@ -2,7 +2,7 @@
 // flow/plan, flow/add and flow/close: a recorded flow is added once, whoever says it how often.
 #include <gtest/gtest.h>
 
-#include "support/planned.h"
+#include "probe/planned.h"
 #include "support/script_test.h"
 
 namespace echomq::test {

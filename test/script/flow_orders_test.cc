@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "probe/planned.h"
 #include "queue/outbox.h"
-#include "support/planned.h"
 #include "support/script_test.h"
 
 namespace echomq::test {

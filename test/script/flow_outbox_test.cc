@@ -3,7 +3,7 @@
 // told.
 #include <gtest/gtest.h>
 
-#include "support/planned.h"
+#include "probe/planned.h"
 #include "support/script_test.h"
 
 namespace echomq::test {

@@ -2,7 +2,7 @@
 // flow/settle: how children ended reaches their parent once in effect, by the policy of each.
 #include <gtest/gtest.h>
 
-#include "support/planned.h"
+#include "probe/planned.h"
 #include "support/script_test.h"
 
 namespace echomq::test {

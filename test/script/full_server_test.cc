@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "support/planned.h"
+#include "probe/planned.h"
 #include "support/scene.h"
 #include "support/script_test.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "support/observed.h"
+#include "probe/observed.h"
 
 namespace {
 
@@ -16,7 +16,7 @@ class ManifestWasObserved : public testing::Environment {
     const auto& unit = *testing::UnitTest::GetInstance();
     if (unit.test_to_run_count() != unit.total_test_count() - unit.disabled_test_count()) return;
     std::string gaps;
-    for (const auto& gap : echomq::test::contract_gaps()) gaps += "  " + gap + "\n";
+    for (const auto& gap : echomq::probe::Observed::of_process().gaps()) gaps += "  " + gap + "\n";
     EXPECT_TRUE(gaps.empty()) << "the scripts and what the tests saw of them differ:\n" << gaps;
   }
 };

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "echomq/keyspace.h"
+#include "probe/script_queue.h"
 #include "support/dump.h"
-#include "support/script_queue.h"
 #include "support/server.h"
 
 namespace echomq::test {

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "support/wanted.h"
-#include "wire/command.h"
 
 namespace echomq::test {
 namespace {
@@ -51,21 +50,6 @@ RawClient::~RawClient() {
 RawClient::RawClient(RawClient&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), parser_(std::move(other.parser_)) {}
 
-Reply RawClient::operator()(std::initializer_list<std::string_view> words) {
-  std::string bytes;
-  wire::append_command(bytes, words);
-  send(bytes);
-  return receive();
-}
-
-Reply RawClient::operator()(const std::vector<std::string>& words) {
-  std::string bytes;
-  wire::append_header(bytes, words.size());
-  for (const auto& word : words) wire::append_bulk(bytes, word);
-  send(bytes);
-  return receive();
-}
-
 void RawClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -100,28 +84,6 @@ std::optional<Reply> RawClient::poll(std::chrono::milliseconds deadline) {
     if (got < 0 && errno != EINTR) lost("recv");
     if (got > 0) parser_.feed({buffer.data(), static_cast<std::size_t>(got)});
   }
-}
-
-std::vector<std::string> texts(const Reply& reply) {
-  std::vector<std::string> all;
-  for (const auto& item : reply.items) all.push_back(show(item));
-  return all;
-}
-
-std::string show(const Reply& reply) {
-  switch (reply.kind) {
-    case Reply::Kind::null: return "(nil)";
-    case Reply::Kind::integer:
-    case Reply::Kind::boolean: return std::to_string(reply.integer);
-    case Reply::Kind::number: return std::to_string(reply.number);
-    case Reply::Kind::text:
-    case Reply::Kind::error:
-    case Reply::Kind::big: return reply.text;
-    default: break;
-  }
-  std::string all = "[";
-  for (const auto& item : reply.items) all += (all.size() > 1 ? " " : "") + show(item);
-  return all + "]";
 }
 
 }  // namespace echomq::test

@@ -10,39 +10,33 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "probe/link.h"
 #include "wire/resp.h"
 
 namespace echomq::test {
 
-using wire::Reply;
+using namespace probe;  // what the probes prove the wire with is the tests' as well
 
 // What a RawClient is where the library's user has its least privilege only (support/server.h),
 // with its name as the password.
 inline constexpr const char* kAdministrator = "administrator";
 
-class RawClient {
+class RawClient : public Link {
  public:
   explicit RawClient(const std::string& socket_path);
-  ~RawClient();
+  ~RawClient() override;
   RawClient(RawClient&& other) noexcept;
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
   RawClient& operator=(RawClient&&) = delete;
 
-  // One command and its answer.
-  Reply operator()(std::initializer_list<std::string_view> words);
-  Reply operator()(const std::vector<std::string>& words);
-
-  // The parts of it, for pipelines and for connections that are only listened to.
-  void send(std::string_view bytes);
-  Reply receive(std::chrono::milliseconds deadline = std::chrono::seconds(30));
+  void send(std::string_view bytes) override;
+  using Link::receive;
+  Reply receive(std::chrono::milliseconds deadline) override;
   // Nothing when no whole answer has come by then.
   std::optional<Reply> poll(std::chrono::milliseconds deadline);
 
@@ -50,11 +44,5 @@ class RawClient {
   int fd_ = -1;
   wire::RespParser parser_;
 };
-
-// The texts of an array, in its order; an integer as its digits, null as "(nil)".
-std::vector<std::string> texts(const Reply& reply);
-
-// A reply in one line, for messages: texts bare, arrays in brackets.
-std::string show(const Reply& reply);
 
 }  // namespace echomq::test

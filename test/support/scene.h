@@ -1,56 +1,27 @@
 // SPDX-License-Identifier: MIT
-// A queue with something in each state, and for each script a call that takes all of its ways. What
-// must hold for every script (the fence, declared keys, bounded work, a full server, keys of a
-// foreign type) is tested over this list, so that a new script is in those tests when it is in
-// here.
+// The scene of probe/scene.h in a test: it throws std::runtime_error where it cannot be set.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
+#include <stdexcept>
 
-#include "support/script_queue.h"
+#include "probe/scene.h"
+#include "support/dump.h"
 
 namespace echomq::test {
 
-// Opens the queue and fills it. The jobs, by state:
-//   waiting      w1 w2 (and a ghost between them)
-//   prioritized  p1 p2           crashed      c1 c2
-//   delayed      d1 dp (due, dp with a priority), dn (not yet due)
-//   active       a1..a8 (ap with a place, ac crashed before), all of this caller
-//   active       e1, e2: expired; one more crash is too many for e2
-//   completed    f1 f2 f3        failed       g1 g2 g3    trash      t1 t2 t3
-//   a5 and t3 have sub-keys
-//   waiting for children  fp, of fc (delayed), fa (active), fg (failed, in the outbox) and one
-//   elsewhere
-// Schedulers: s1 s2 (due a minute ago; s1 with a priority, the last job of s2 is a1), s3 (due in
-// ten minutes), s4 (paused), s5 (due, of which the hash is gone). Metrics are kept for 10 minutes.
-class Scene {
+class Scene : public probe::Scene {
  public:
-  explicit Scene(ScriptQueue& queue);
+  explicit Scene(ScriptQueue& queue) : probe::Scene(queue) {
+    if (!problem().empty()) throw std::runtime_error(problem());
+  }
   // Deletes the queue, so that a server that hundreds of scenes pass over stays small.
-  ~Scene();
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
-
-  [[nodiscard]] const JobRun& run(const std::string& id) const;
-  // Every job, by plain commands. What stands in the place of a state and is none stays.
-  void remove_all();
-
-  ScriptQueue& q;
-
- private:
-  void keep(const Claimed& claimed);
-
-  std::vector<JobRun> runs_;
+  ~Scene() {
+    try {
+      delete_queue(q.redis(), q.name());
+    } catch (const std::runtime_error&) {
+      // The server went before: nothing is left to delete.
+    }
+  }
 };
-
-struct Exercise {
-  std::string script;  // "job/finish"
-  std::function<Reply(Scene&)> call;
-};
-
-// At least one for each script of a queue, several for those whose ways exclude each other.
-const std::vector<Exercise>& exercises();
 
 }  // namespace echomq::test

@@ -7,8 +7,8 @@
 
 #include <string>
 
+#include "probe/script_queue.h"
 #include "support/dump.h"
-#include "support/script_queue.h"
 #include "support/server.h"
 
 namespace echomq::test {

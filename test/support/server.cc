@@ -129,6 +129,11 @@ void TestServer::start() {
   await_ready();
 }
 
+std::string TestServer::administrators_url() const {
+  const std::string name = kAdministrator;
+  return least_privilege_wanted() ? "unix://" + name + ":" + name + "@" + socket_path() : url();
+}
+
 unsigned short TestServer::open_port() {
   if (port_ != 0) return port_;
   const auto port = free_port();

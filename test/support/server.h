@@ -42,6 +42,8 @@ class TestServer {
 
   // "unix:///..."
   [[nodiscard]] std::string url() const { return "unix://" + socket_path(); }
+  // The same for whoever may do all, whatever the environment says.
+  [[nodiscard]] std::string administrators_url() const;
   [[nodiscard]] std::string socket_path() const { return folder_ + "/server.sock"; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] ::pid_t pid() const noexcept { return pid_; }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "contract/document.h"
 #include "contract/generate.h"
 #include "contract/manifest.h"
 #include "contract/rules.h"
@@ -22,7 +23,9 @@ constexpr const char* kUsage =
     "usage: contract check LUA_DIR                    all rules; exit 1 with file:line messages\n"
     "       contract generate LUA_DIR OUT_H OUT_CC    check, compare with LUA_DIR/manifest.txt, "
     "write\n"
-    "       contract manifest LUA_DIR                 check, rewrite LUA_DIR/manifest.txt\n";
+    "       contract manifest LUA_DIR                 check, rewrite LUA_DIR/manifest.txt\n"
+    "       contract document LUA_DIR OUT_MD          write the headers of all scripts on one "
+    "page\n";
 
 std::optional<std::string> read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -102,6 +105,10 @@ int main(int argc, char** argv) {
     }
     if (words.size() == 4 && words[0] == "generate") return generate(words[1], words[2], words[3]);
     if (words.size() == 2 && words[0] == "manifest") return rewrite(words[1]);
+    if (words.size() == 3 && words[0] == "document") {
+      write_file(words[2], contract::document_of(contract::read_sources(words[1])));
+      return 0;
+    }
   } catch (const std::exception& failure) {
     std::cerr << "contract: " << failure.what() << "\n";
     return 1;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "probe/script_queue.h"
 #include "support/flow_test.h"
 #include "support/heard.h"
-#include "support/script_queue.h"
 
 namespace echomq::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "client/client_core.h"
+#include "probe/planned.h"
+#include "probe/script_queue.h"
 #include "support/flow_test.h"
-#include "support/planned.h"
-#include "support/script_queue.h"
 #include "support/wanted.h"
 
 namespace echomq::test {

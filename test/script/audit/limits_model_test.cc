@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "probe/script_queue.h"
 #include "support/dump.h"
-#include "support/script_queue.h"
 #include "support/server.h"
 #include "worker/lifecycle.h"
 

@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "probe/script_queue.h"
 #include "queue/queue_keys.h"
 #include "support/dump.h"
-#include "support/script_queue.h"
 
 namespace echomq::test {
 

@@ -86,11 +86,4 @@ std::string texts_of(const std::vector<Step>& steps) {
   return all;
 }
 
-void replay(RawClient& redis, const Journal& journal) {
-  for (const auto& call : journal) {
-    redis.send(call);
-    redis.receive();
-  }
-}
-
 }  // namespace echomq::test

@@ -62,7 +62,4 @@ std::vector<Step> shrunk(const TestServer& server, std::size_t clients, std::vec
 // A line for each.
 std::string texts_of(const std::vector<Step>& steps);
 
-// Sends recorded calls again. Throws std::runtime_error where one is refused that was not.
-void replay(RawClient& redis, const Journal& journal);
-
 }  // namespace echomq::test

@@ -10,6 +10,7 @@
 
 #include "echomq/client.h"
 #include "echomq/options.h"
+#include "echomq/probe.h"
 #include "echomq/worker.h"
 #include "queue/add_batcher.h"
 #include "tree.h"
@@ -74,6 +75,16 @@ TEST(Documents, SectionsThatTheSourcesReferToExist) {
     }
   }
   EXPECT_GE(count, 5U);
+}
+
+TEST(Documents, TheFloorIsTheOneThatIsComputed) {
+  const auto needs = echomq::server_needs();
+  ASSERT_FALSE(needs.empty());
+  for (const auto& need : needs)
+    EXPECT_NE(need.since, "unknown")
+        << need.what << ", which " << need.by << " says, has no line in src/probe/floor.cc";
+  EXPECT_THAT(docs::read("docs/protocol.md"),
+              HasSubstr("is Redis " + needs.front().since + ". That"));
 }
 
 TEST(Documents, TheReadmeStaysShort) {

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "contract/document.h"
 #include "echomq/job.h"
 #include "echomq/keyspace.h"
+#include "probe/states.h"
 #include "protocol/registry.h"
 #include "protocol/version.h"
 #include "tree.h"
@@ -108,6 +110,56 @@ TEST(ProtocolDocument, TheChartShowsEachTransitionOfTheTable) {
       }
   }
   EXPECT_GE(rows, 10U);
+}
+
+// "waiting (`crashed`)" -> "waiting"; the table's words for where jobs come from and go to.
+std::set<std::string> states_in(const std::string& cell) {
+  std::set<std::string> states;
+  if (cell.starts_with("all but"))
+    return {"waiting", "prioritized", "delayed", "waiting-children", "completed", "failed"};
+  std::istringstream in(cell);
+  for (std::string word; in >> word;) {
+    if (word.ends_with(',')) word.pop_back();
+    if (!word.starts_with('(')) states.insert(word);
+  }
+  return states;
+}
+
+// What the conformance probe demands is what the document promises: each way that jobs go there is
+// in the table, and each state that a row leads to is one that the probe has seen.
+TEST(ProtocolDocument, TheProbeKnowsTheTransitionsOfTheTable) {
+  std::set<std::string> drawn;
+  for (const auto& way : echomq::probe::transitions())
+    drawn.insert(std::string(way.script) + " " + std::string(way.from) + " " + std::string(way.to));
+  std::set<std::string> promised;
+  const auto part = docs::section(docs::read("docs/states.md"), "## Transitions");
+  for (const auto& line : docs::lines(part)) {
+    if (!line.starts_with("| ") || line.starts_with("| from ")) continue;
+    std::vector<std::string> cells;
+    std::istringstream in(line.substr(2));
+    for (std::string cell; std::getline(in, cell, '|');) {
+      const auto end = cell.find_last_not_of(' ');
+      cells.push_back(cell.substr(cell.find_first_not_of(' '), end + 1));
+    }
+    ASSERT_GE(cells.size(), 3U) << line;
+    for (const auto& script : docs::quoted(cells[2]))
+      for (const auto& to : states_in(cells[1])) {
+        bool seen = false;
+        for (const auto& from : states_in(cells[0])) {
+          const auto way = script + " " + from + " " + to;
+          promised.insert(way);
+          seen |= from == to || drawn.contains(way);
+        }
+        EXPECT_TRUE(seen) << script << " to " << to << ": " << line;
+      }
+  }
+  for (const auto& way : drawn) EXPECT_TRUE(promised.contains(way)) << way;
+}
+
+TEST(ProtocolDocument, ThePageOfContractsIsThatOfTheScripts) {
+  const auto files = echomq::contract::read_sources(docs::root() / "lua");
+  EXPECT_EQ(docs::read("docs/scripts.md"), echomq::contract::document_of(files))
+      << "./run manifest writes it";
 }
 
 TEST(ProtocolDocument, NamesEachStateOfAJob) {

@@ -7,9 +7,12 @@
 
 #include <string>
 
-#include "support/planned.h"
+#include "probe/planned.h"
 
 namespace echomq::test {
+
+using namespace probe;
+
 namespace {
 
 using flow::PlanEntry;

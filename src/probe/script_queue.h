@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One queue, driven by its scripts alone: each member function is one call of the script of its
 // name, built from the same generated structs as the library's calls. Time, leases and flush
-// numbers are the test's own, so hours pass without waiting. Every answer is noted
-// (support/observed.h).
+// numbers are the caller's own, so hours pass without waiting. Every answer is noted
+// (probe/observed.h).
 //
 //   ScriptQueue q(redis, unique_queue());
 //   q.open();
@@ -23,11 +23,12 @@
 
 #include "echomq_scripts.h"
 #include "flow/plan.h"
+#include "probe/link.h"
+#include "probe/observed.h"
 #include "protocol/lease.h"
 #include "queue/queue_keys.h"
-#include "support/raw_client.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 
 struct JobToAdd {
   std::string id;
@@ -73,12 +74,18 @@ struct Claimed {
   std::vector<JobRun> runs;
 
   [[nodiscard]] std::string ids() const;  // separated by blanks
-  [[nodiscard]] std::string gate() const { return show(reply.items.at(0)); }
-  [[nodiscard]] std::int64_t left() const { return reply.items.at(1).integer; }
-  [[nodiscard]] std::int64_t crashed_left() const { return reply.items.at(2).integer; }
-  [[nodiscard]] std::string due() const { return show(reply.items.at(3)); }
-  [[nodiscard]] std::string oldest_lease() const { return show(reply.items.at(4)); }
-  [[nodiscard]] std::int64_t opens() const { return reply.items.at(5).integer; }
+  [[nodiscard]] std::string gate() const { return show(part(0)); }
+  [[nodiscard]] std::int64_t left() const { return part(1).integer; }
+  [[nodiscard]] std::int64_t crashed_left() const { return part(2).integer; }
+  [[nodiscard]] std::string due() const { return show(part(3)); }
+  [[nodiscard]] std::string oldest_lease() const { return show(part(4)); }
+  [[nodiscard]] std::int64_t opens() const { return part(5).integer; }
+
+ private:
+  // A refusal has none.
+  [[nodiscard]] Reply part(std::size_t i) const {
+    return i < reply.items.size() ? reply.items[i] : Reply();
+  }
 };
 
 struct ClaimOptions {
@@ -219,10 +226,12 @@ struct Delivered {
 // The commands of calls, each as it may be sent again to another server (EVAL with the source).
 using Journal = std::vector<std::string>;
 
+// Sends recorded calls again.
+void replay(Link& redis, const Journal& journal);
+
 class ScriptQueue {
  public:
-  ScriptQueue(RawClient& redis, std::string name)
-      : redis_(redis), keys(name), name_(std::move(name)) {}
+  ScriptQueue(Link& redis, std::string name) : redis_(redis), keys(name), name_(std::move(name)) {}
 
   Reply open();
   Reply counts();
@@ -295,7 +304,7 @@ class ScriptQueue {
   std::vector<Seen> peek_expired(std::size_t limit = 256);
   std::vector<std::string> peek_trash(std::size_t limit = 256);
 
-  // Plain looks and changes by the test itself.
+  // Plain looks by the caller itself.
   std::string job(const std::string& id) const { return job_key(name_, id); }
   std::string field(const std::string& id, const std::string& name);
   // What stands in the outbox of one child and its parent, and in a sub-key of one.
@@ -305,14 +314,17 @@ class ScriptQueue {
   std::string run(const std::string& id);                            // what its runs left behind
   std::string score(const std::string& key, const std::string& id);  // "(nil)" when it is not there
   std::int64_t active();                                             // how many are claimed
-  RawClient& redis() { return redis_; }
+  Link& redis() { return redis_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  // Deletes whatever it has.
+  void clear();
 
   // Sends a call as the library does: EVALSHA, and EVAL where the server does not know the script.
   Reply call(const ScriptCall& call);
 
  private:
-  RawClient& redis_;
+  Link& redis_;
 
  public:
   const QueueKeys keys;
@@ -320,8 +332,11 @@ class ScriptQueue {
   int revision = scripts::kRevision;
   Retention keep_completed{};
   Retention keep_failed{};
-  Journal* journal = nullptr;           // where calls are written down, if anywhere
-  std::function<void()> before_call{};  // runs when a call is built and not yet sent
+  Journal* journal = nullptr;                    // where calls are written down, if anywhere
+  Observed* observed = &Observed::of_process();  // and what they were answered
+  std::function<void()> before_call{};           // runs when a call is built and not yet sent
+  std::function<void(const Script&)> after_call{};
+  std::set<std::string> declared{};  // every key that a call named: all that the queue can have
 
  private:
   std::string name_;
@@ -337,8 +352,12 @@ struct NodeRequest {
   bool keep = true;
   std::vector<unsigned> nodes{1};
   int revision = scripts::kRevision;
+  // The deployment's, or others in their place.
+  std::string version_key = reserve_key(Reserve::version);
+  std::string nodes_key = reserve_key(Reserve::nodes);
 };
-Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal = nullptr);
+Reply lease_node(Link& redis, const NodeRequest& request, Journal* journal = nullptr,
+                 Observed* observed = &Observed::of_process());
 
 // The item statuses separated by blanks, or the text of an error reply.
 std::string statuses(const Reply& reply);
@@ -346,7 +365,8 @@ std::string statuses(const Reply& reply);
 // The second part of an answer (evicted ids, next due), in one line.
 std::string second(const Reply& reply);
 
-// Sends a call, with what support/observed.h and a journal want to know of it.
-Reply send_call(RawClient& redis, const ScriptCall& call, Journal* journal);
+// Sends a call, with what a journal and `observed` want to know of it.
+Reply send_call(Link& redis, const ScriptCall& call, Journal* journal,
+                Observed* observed = &Observed::of_process());
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

@@ -9,7 +9,7 @@
 
 #include "flow/plan.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 
 struct PlanJob {
   std::string queue{};
@@ -52,4 +52,4 @@ inline flow::Plan plan_below(const std::string& plan, const std::string& queue,
   return flow::make_plan(plan, queue, id, all, epoch);
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The calls of ScriptQueue that concern schedulers.
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 
 Reply ScriptQueue::put_scheduler(const SchedulerToPut& scheduler_to_put) {
   const auto& s = scheduler_to_put;
@@ -75,4 +75,4 @@ Reply ScriptQueue::read_scheduler(const std::string& id) {
       {.revision = revision, .id = id}));
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The calls of ScriptQueue that read and move jobs from outside.
+#include "probe/script_queue.h"
 #include "protocol/v1_names.h"
-#include "support/script_queue.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 
 Reply ScriptQueue::reschedule(const std::vector<Delay>& items) {
   using Script = scripts::JobReschedule;
@@ -178,4 +178,4 @@ Reply ScriptQueue::gate() {
   return call(ScriptCall::of<scripts::QueueGate>(keys, {.revision = revision, .now = now}));
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

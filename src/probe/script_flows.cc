@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The calls of ScriptQueue that are about flows.
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 
 Reply ScriptQueue::plan(const std::string& id, const flow::Plan& entries, std::size_t first,
                         bool sealed) {
@@ -110,4 +110,4 @@ std::string ScriptQueue::edge(const std::string& parent, Sub sub, const std::str
   return show(redis_({"HGET", job_key(name_, parent, sub), ref}));
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

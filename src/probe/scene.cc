@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "support/scene.h"
+#include "probe/scene.h"
 
-#include <stdexcept>
-
+#include "probe/planned.h"
 #include "protocol/v1_names.h"
-#include "support/dump.h"
-#include "support/planned.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 namespace {
 
 constexpr std::int64_t kLong = 600'000;
@@ -47,12 +44,6 @@ flow::Plan tree_of_scene(const ScriptQueue& q, const std::string& plan) {
   return tree;
 }
 
-void require(const Reply& reply, const std::string& expected) {
-  if (statuses(reply) != expected)
-    throw std::runtime_error("a scene cannot be set: " + statuses(reply) + ", expected " +
-                             expected);
-}
-
 }  // namespace
 
 Scene::Scene(ScriptQueue& queue) : q(queue) {
@@ -65,12 +56,11 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   require(q.recover(q.peek_expired(), 9), "ok ok ok ok");
   for (const char* const id : {"ac", "c1", "c2"}) {
     const auto claimed = q.claim(1, {.lease_ms = kLong});
-    if (claimed.ids() != id) throw std::runtime_error("a scene cannot be set: crashed lane");
+    require(claimed.ids(), id);
     keep(claimed);
   }
   q.add(plain({"e1"}));
-  if (q.claim(2, {.lease_ms = 1'000}).ids() != "e2 e1")
-    throw std::runtime_error("a scene cannot be set: expired claims");
+  require(q.claim(2, {.lease_ms = 1'000}).ids(), "e2 e1");
   require(q.release({{.run = run("c1")}, {.run = run("c2")}}), "ok ok");
 
   q.add({{.id = "d1", .delay = 5},
@@ -81,10 +71,12 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   const auto ended = q.claim(9, {.lease_ms = kLong, .take_crashed = false});
   const auto kept = q.keep_completed;
   q.keep_completed = {.count = 0};
-  q.finish({{.run = ended.runs.at(0)}, {.run = ended.runs.at(1)}, {.run = ended.runs.at(2)}});
+  require(ended.ids(), "t1 t2 t3 f1 f2 f3 g1 g2 g3");
+  if (!problem_.empty()) return;
+  q.finish({{.run = ended.runs[0]}, {.run = ended.runs[1]}, {.run = ended.runs[2]}});
   q.keep_completed = kept;
   for (std::size_t i = 3; i < 9; ++i)
-    require(q.finish({{.run = ended.runs.at(i), .completed = i < 6}}), "ok");
+    require(q.finish({{.run = ended.runs[i], .completed = i < 6}}), "ok");
 
   q.add({{.id = "ap", .priority = 3}});
   q.add(plain({"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}));
@@ -136,36 +128,37 @@ Scene::Scene(ScriptQueue& queue) : q(queue) {
   }
 }
 
-Scene::~Scene() {
-  try {
-    delete_queue(q.redis(), q.name());
-  } catch (const std::runtime_error&) {
-    // The server went before: nothing is left to delete.
-  }
-}
-
 void Scene::keep(const Claimed& claimed) {
   runs_.insert(runs_.end(), claimed.runs.begin(), claimed.runs.end());
 }
 
-const JobRun& Scene::run(const std::string& id) const {
+void Scene::require(const std::string& answer, const std::string& expected) {
+  if (answer != expected && problem_.empty())
+    problem_ = "a scene cannot be set: answered " + answer + ", expected " + expected;
+}
+
+JobRun Scene::run(const std::string& id) const {
   for (const auto& run : runs_)
     if (run.id == id) return run;
-  throw std::runtime_error("a scene has no run of " + id);
+  return {id};
 }
 
 void Scene::remove_all() {
   auto& redis = q.redis();
-  for (const auto& key : keys_of(redis, q.name())) {
-    const auto kind = parse_key(key)->kind;
-    if (kind == KeyKind::job || kind == KeyKind::sub) redis({"UNLINK", key});
-    if (kind == KeyKind::named && parse_key(key)->named == "schedule") redis({"UNLINK", key});
+  for (const auto& key : q.declared) {
+    const auto parsed = parse_key(key);
+    if (!parsed) continue;
+    if (parsed->kind == KeyKind::job || parsed->kind == KeyKind::sub) redis({"UNLINK", key});
+    if (parsed->kind == KeyKind::named && parsed->named == "schedule") redis({"UNLINK", key});
   }
   for (const auto& key : {q.keys.wait, q.keys.ghosts, q.keys.prioritized, q.keys.crashed,
                           q.keys.delayed, q.keys.completed, q.keys.failed, q.keys.trash,
                           q.keys.waiting_children, q.keys.outbox, q.keys.schedules})
     if (redis({"TYPE", key}).text != "string") redis({"UNLINK", key});
-  redis({"ZREMRANGEBYSCORE", q.keys.active, "-inf", "(inf"});
+  auto running = texts(redis({"ZRANGEBYSCORE", q.keys.active, "-inf", "(inf"}));
+  if (running.empty()) return;
+  running.insert(running.begin(), {"ZREM", q.keys.active});
+  redis(running);
 }
 
 const std::vector<Exercise>& exercises() {
@@ -573,4 +566,4 @@ const std::vector<Exercise>& exercises() {
   return all;
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

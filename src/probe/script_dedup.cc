@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The calls of ScriptQueue that concern deduplication.
 #include "echomq/id.h"
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 
 OwnedSeen ScriptQueue::owned(const std::string& de) {
-  const auto text = redis_({"HGET", keys.de, de}).text;
+  const auto reply = redis_({"HGET", keys.de, de});
+  const auto text = reply.is_error() ? std::string() : reply.text;
   return {de, text.substr(0, text.find(':')), text.substr(text.rfind(':') + 1)};
 }
 
@@ -76,4 +77,4 @@ Reply ScriptQueue::read_deduplication(const std::string& de, const std::string& 
       {.revision = revision, .now = now, .de = de, .seen = seen}));
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "support/script_queue.h"
+#include "probe/script_queue.h"
 
-#include <stdexcept>
+#include <utility>
 
 #include "job/ends.h"
 #include "job/shapes.h"
-#include "support/observed.h"
+#include "probe/observed.h"
 #include "wire/reply_form.h"
 
-namespace echomq::test {
+namespace echomq::inline v2::probe {
 namespace {
 
 std::string in_one(const std::vector<std::string>& words) {
@@ -38,7 +38,7 @@ std::vector<Seen> pairs(const Reply& reply) {
 
 }  // namespace
 
-Reply send_call(RawClient& redis, const ScriptCall& call, Journal* journal) {
+Reply send_call(Link& redis, const ScriptCall& call, Journal* journal, Observed* observed) {
   if (journal != nullptr) journal->push_back(call.encode(/*by_source=*/true));
   redis.send(call.encode(/*by_source=*/false));
   auto reply = redis.receive();
@@ -46,13 +46,33 @@ Reply send_call(RawClient& redis, const ScriptCall& call, Journal* journal) {
     redis.send(call.encode(/*by_source=*/true));
     reply = redis.receive();
   }
-  observe(call.script(), reply);
+  observed->note(call.script(), reply);
   return reply;
+}
+
+void replay(Link& redis, const Journal& journal) {
+  for (const auto& call : journal) {
+    redis.send(call);
+    redis.receive();
+  }
 }
 
 Reply ScriptQueue::call(const ScriptCall& call) {
   if (before_call) before_call();
-  return send_call(redis_, call, journal);
+  for (auto& key : call.keys()) declared.insert(std::move(key));
+  auto reply = send_call(redis_, call, journal, observed);
+  if (after_call) after_call(call.script());
+  return reply;
+}
+
+void ScriptQueue::clear() {
+  constexpr std::size_t kAtOnce = 512;
+  const std::vector<std::string> all(declared.begin(), declared.end());
+  for (std::size_t from = 0; from < all.size(); from += kAtOnce) {
+    std::vector<std::string> words{"UNLINK"};
+    for (auto i = from; i < all.size() && i < from + kAtOnce; ++i) words.push_back(all[i]);
+    redis_(words);
+  }
 }
 
 Reply ScriptQueue::open() {
@@ -130,7 +150,7 @@ Reply ScriptQueue::extend(const std::vector<JobRun>& runs, std::int64_t lease_ms
 
 Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen& how) {
   using Script = scripts::JobFinish;
-  const auto& first = items.at(0);
+  const auto& first = items.front();
   const auto& keep = first.completed ? keep_completed : keep_failed;
   job::Ends ends;
   for (const auto& item : items)
@@ -166,7 +186,7 @@ Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen
        .parents = how.parents});
   for (const auto& item : items) {
     if (item.completed != first.completed || item.drop != first.drop)
-      throw std::logic_error("the jobs of one finish end alike");
+      return {.kind = Reply::Kind::error, .text = "the jobs of one finish end alike"};
     out.put_keys(Script::ItemKeys{.job = job(item.run.id)});
     out.put_args(Script::ItemArgs{.id = item.run.id});
   }
@@ -287,7 +307,9 @@ std::vector<Seen> ScriptQueue::peek_expired(std::size_t limit) {
 }
 
 std::vector<std::string> ScriptQueue::peek_trash(std::size_t limit) {
-  auto ids = texts(redis_({"SMEMBERS", keys.trash}));
+  const auto page = redis_({"SSCAN", keys.trash, "0", "COUNT", "1000"});
+  if (page.items.size() != 2) return {};
+  auto ids = texts(page.items[1]);
   if (ids.size() > limit) ids.resize(limit);
   return ids;
 }
@@ -306,19 +328,17 @@ std::int64_t ScriptQueue::active() {
   return redis_({"ZCOUNT", keys.active, "-inf", "(inf"}).integer;
 }
 
-Reply lease_node(RawClient& redis, const NodeRequest& request, Journal* journal) {
+Reply lease_node(Link& redis, const NodeRequest& request, Journal* journal, Observed* observed) {
   using Script = scripts::NodeLease;
-  const auto version = reserve_key(Reserve::version);
-  const auto nodes = reserve_key(Reserve::nodes);
-  auto out =
-      ScriptCall::of<Script>({.version = version, .nodes = nodes}, {.revision = request.revision,
-                                                                    .now = request.now,
-                                                                    .until = request.until,
-                                                                    .owner = request.owner,
-                                                                    .keep = request.keep,
-                                                                    .count = request.nodes.size()});
+  auto out = ScriptCall::of<Script>({.version = request.version_key, .nodes = request.nodes_key},
+                                    {.revision = request.revision,
+                                     .now = request.now,
+                                     .until = request.until,
+                                     .owner = request.owner,
+                                     .keep = request.keep,
+                                     .count = request.nodes.size()});
   for (const auto node : request.nodes) out.put_args(Script::ItemArgs{.node = node});
-  return send_call(redis, out, journal);
+  return send_call(redis, out, journal, observed);
 }
 
 std::string Claimed::ids() const {
@@ -339,4 +359,4 @@ std::string second(const Reply& reply) {
   return part.kind == Reply::Kind::array ? in_one(texts(part)) : show(part);
 }
 
-}  // namespace echomq::test
+}  // namespace echomq::inline v2::probe

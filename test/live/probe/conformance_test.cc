@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// The conformance probe: it passes on a good server of any kind, leaves nothing behind, and fails
+// on a server that is not what it must be.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "echomq/echomq.h"
+#include "echomq/probe.h"
+#include "echomq_scripts.h"
+#include "support/dump.h"
+#include "support/server.h"
+#include "support/wanted.h"
+
+namespace echomq::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+void expect_none_failed(const ConformanceReport& report) {
+  for (const auto& scenario : report.scenarios)
+    EXPECT_NE(scenario.verdict, Verdict::failed) << scenario.name << ": " << scenario.detail;
+}
+
+const Scenario& scenario_of(const ConformanceReport& report, const std::string& name) {
+  for (const auto& scenario : report.scenarios)
+    if (scenario.name == name) return scenario;
+  throw std::runtime_error("no scenario is called " + name);
+}
+
+TEST(Conformance, INV2_INV4_PassesOnAServerOfItsOwnWithinAMinuteAndLeavesNothing) {
+  const TestServer server;
+  auto redis = server.connect();
+  auto client = connect(server.url()).value();
+  Queue<> mine(client, "mine");
+  ASSERT_TRUE(mine.add("one"));
+  const auto nodes = reserve_key(Reserve::nodes);
+  auto before = dump_all(redis);
+  const auto report = run_conformance(server.url(), {.audit = true, .alone = true}).value();
+  auto after = dump_all(redis);
+  expect_none_failed(report);
+  EXPECT_EQ(report.scenarios.size(), conformance_scenarios().size());
+  EXPECT_LT(report.took, 60s);
+  EXPECT_EQ(report.lua, "Lua 5.1");
+  // It was a client, whose node id it has returned.
+  EXPECT_EQ(before.erase(nodes), 1U);
+  EXPECT_EQ(after.erase(nodes), 1U);
+  EXPECT_EQ(difference(before, after), "");
+  if (least_privilege_wanted()) return;  // which denies MONITOR, CONFIG and the like
+  for (const auto& scenario : report.scenarios)
+    EXPECT_EQ(scenario.verdict, Verdict::passed) << scenario.name << ": " << scenario.detail;
+}
+
+TEST(Conformance, OnlyWhatIsNamedRuns) {
+  const auto report = run_conformance(shared_server().url(), {.only = "order: "}).value();
+  EXPECT_EQ(report.scenarios.size(), 3U);
+  expect_none_failed(report);
+  const auto none = run_conformance(shared_server().url(), {.only = "no such scenario"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(*none.error().field("value"), "no such scenario");
+}
+
+TEST(Conformance, HasAScenarioForEachScriptAndNoNameTwice) {
+  std::set<std::string> names;
+  for (const auto& name : conformance_scenarios()) EXPECT_TRUE(names.insert(name).second) << name;
+  for (const auto* const script : scripts::all())
+    EXPECT_TRUE(names.contains("script " + std::string(script->name))) << script->name;
+}
+
+// A server that lacks a command is told so by name, and what needs it fails.
+TEST(Conformance, WhatTheServerLacksIsReported) {
+  const TestServer server({.cluster = false, .extra = {"--rename-command", "XTRIM", ""}});
+  const auto url = server.administrators_url();
+  const auto told = run_conformance(url, {.only = "server: it knows"}).value();
+  EXPECT_FALSE(told.passed());
+  EXPECT_EQ(told.scenarios.at(0).detail, "the server has no XTRIM, which queue/trim says");
+  const auto used = run_conformance(url, {.only = "script queue/trim"}).value();
+  EXPECT_EQ(used.scenarios.at(0).verdict, Verdict::failed);
+}
+
+// What it may not do is no failure of the server.
+TEST(Conformance, WhatIsDeniedIsNotRun) {
+  const TestServer server({.cluster = false});
+  auto redis = server.connect();
+  const auto line = acl_line({.user = "prober"}).value();
+  std::vector<std::string> words{"ACL", "SETUSER", "prober", ">secret"};
+  std::istringstream rules(line.substr(std::string("user prober ").size()));
+  for (std::string rule; rules >> rule;) words.push_back(rule);
+  ASSERT_EQ(show(redis(words)), "OK");
+  const auto report = run_conformance("unix://prober:secret@" + server.socket_path(),
+                                      {.audit = true, .only = "audit: "})
+                          .value();
+  EXPECT_EQ(scenario_of(report, "audit: every key touched in a script was declared").verdict,
+            Verdict::not_run);
+  EXPECT_NE(scenario_of(report, "audit: an undeclared key is seen").detail.find("'monitor'"),
+            std::string::npos);
+  EXPECT_EQ(report.count(Verdict::not_run), 2U);
+}
+
+TEST(Conformance, AServerThatIsNotThereIsAnError) {
+  const auto report = run_conformance("unix:///nowhere/emq.sock");
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::unavailable);
+}
+
+TEST(Dispatch, TakesTwoCommandsOnceAndOneFromThenOn) {
+  const auto shown = show_dispatch(shared_server().url()).value();
+  ASSERT_EQ(shown.size(), 3U);
+  EXPECT_EQ(shown[0].sent.substr(0, 8), "EVALSHA ");
+  EXPECT_EQ(shown[0].answered.substr(0, 9), "NOSCRIPT ");
+  EXPECT_EQ(shown[1].sent.substr(0, 5), "EVAL ");
+  EXPECT_EQ(shown[2].sent, shown[0].sent);
+  EXPECT_EQ(shown[2].answered, shown[1].answered);
+}
+
+TEST(ServerNeeds, AreAllKnownAndTheFloorIsBelowWhatTheClientAsksFor) {
+  const auto needs = server_needs();
+  ASSERT_GT(needs.size(), 40U);
+  for (const auto& need : needs) EXPECT_NE(need.since, "unknown") << need.what;
+  EXPECT_EQ(needs.front().since.substr(0, 2), "6.");
+}
+
+}  // namespace
+}  // namespace echomq::test
