@@ -22,7 +22,7 @@ using echomq::Error;
 using echomq::ErrorCode;
 using echomq::Result;
 
-Json json_of(const echomq::JobInfo& job) {
+Json told(const echomq::JobInfo& job) {
   Json result;
   if (job.result) result = to_base64(*job.result);
   return {{"id", job.id},
@@ -194,7 +194,7 @@ class Agent : public bench::Subject {
     const auto info = queue(command).job(command.at("id").get<std::string>());
     if (!info && info.error().code == ErrorCode::not_found) return Json{{"job", nullptr}};
     if (!info) return info.error();
-    return Json{{"job", json_of(*info)}};
+    return Json{{"job", told(*info)}};
   }
 
   Result<Json> counts(const Json& command) {

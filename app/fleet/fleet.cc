@@ -2,6 +2,7 @@
 #include "fleet/fleet.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <deque>
 #include <exception>
@@ -79,7 +80,10 @@ class Run {
   }
 
   Line line(const Scenario& scenario, std::size_t adds, std::size_t works, std::string queue) {
-    Line line{scenario.name, members_[adds].name(), members_[works].name()};
+    Line line;
+    line.scenario = scenario.name;
+    line.adds = members_[adds].name();
+    line.works = members_[works].name();
     Pair pair{members_[adds], members_[works], std::move(queue), client_,
               [this, works] { return Member(settings_.runtimes[works], settings_.url, stopped_); }};
     if (!scenario.applies(pair)) {

@@ -22,8 +22,7 @@ bench::Process start(const Runtime& runtime, const std::function<bool()>& stoppe
 
 }  // namespace
 
-Member::Member(const Runtime& runtime, const std::string& url,
-               const std::function<bool()>& stopped)
+Member::Member(const Runtime& runtime, const std::string& url, const std::function<bool()>& stopped)
     : name_(runtime.name), process_(start(runtime, stopped)) {
   about_ = ask({{"do", "hello"}, {"url", url}});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A member of the fleet, as the probe sees it: a runtime's program (agent.h), started, greeted and told what to
-// do. What it answers wrongly, or not at all, is thrown as Mismatch: a scenario ends there.
+// A member of the fleet, as the probe sees it: a runtime's program (agent.h), started, greeted and
+// told what to do. What it answers wrongly, or not at all, is thrown as Mismatch: a scenario ends
+// there.
 //
 // Not thread-safe.
 #pragma once

@@ -22,15 +22,29 @@ Json jobs_of(const Jobs& jobs) {
   return all;
 }
 
-// What bytes may be: nothing, each byte, text of many scripts, what is no UTF-8, JSON, and more than fits into
-// a batch.
+// What the two read of a job is the same, whatever the order of its members.
+void expect_same(Pair& pair, const std::string& queue, const Json& job) {
+  const auto id = job.at("id").get<std::string>();
+  const nlohmann::json adds = pair.adds.job(queue, id);
+  const nlohmann::json works = pair.works.job(queue, id);
+  expect(adds == works, "of job " + id + " the two read different things: " +
+                            nlohmann::json::diff(adds, works).dump());
+}
+
+// What bytes may be: nothing, each byte, text of many scripts, what is no UTF-8, JSON, and more
+// than fits into a batch.
 std::vector<std::string> payloads() {
   std::string each;
   for (int byte = 0; byte < 256; ++byte) each += static_cast<char>(byte);
   std::string large;
-  while (large.size() < 300'000) large += each;
-  return {"", std::string(1, '\0'), each, "Grüße, 世界, مرحبا 🚀\r\n", "\xff\xfe\xc3(\x80",
-          R"({"to":"you","n":9007199254740993})", large};
+  while (large.size() < 250'000) large += each;
+  return {"",
+          std::string(1, '\0'),
+          each,
+          "Grüße, 世界, مرحبا 🚀\r\n",
+          "\xff\xfe\xc3(\x80",
+          R"({"to":"you","n":9007199254740993})",
+          large};
 }
 
 std::string bytes_come_back(Pair& pair) {
@@ -45,7 +59,7 @@ std::string bytes_come_back(Pair& pair) {
     // An empty result is stored as none.
     const auto result = job.at("result").is_null() ? Json("") : job.at("result");
     expect(result == data, "the result of job " + ids[i] + " is another one than was returned");
-    expect(pair.works.job(pair.queue, ids[i]) == job, "the two read different things of " + ids[i]);
+    expect_same(pair, pair.queue, job);
   }
   for (const auto& run : pair.works.runs(ids.size())) {
     const auto at = std::find(ids.begin(), ids.end(), run.at("id")) - ids.begin();
@@ -62,8 +76,7 @@ std::string options_are_read(Pair& pair) {
   const std::vector<Json> kinds{
       {{"attempts", 5}},
       {{"attempts", 3}, {"backoff", {{"type", "fixed"}, {"delay", 1'000}}}},
-      {{"attempts", 9},
-       {"backoff", {{"type", "exponential"}, {"delay", 250}, {"jitter", 0.5}}}},
+      {{"attempts", 9}, {"backoff", {{"type", "exponential"}, {"delay", 250}, {"jitter", 0.5}}}},
       {{"priority", 1}},
       {{"priority", 2'097'151}},
       {{"lifo", true}},
@@ -89,14 +102,15 @@ std::string options_are_read(Pair& pair) {
     const nlohmann::json given = jobs[i].second;
     expect(found == given, "read as " + found.dump() + ": " + given.dump());
     expect(job.at("state") == "delayed", "a delayed job is " + job.at("state").dump());
-    expect(pair.adds.job(pair.queue, ids[i]) == job, "the two read different things of " + ids[i]);
+    expect_same(pair, pair.queue, job);
   }
   return fmt::format("{} kinds", ids.size());
 }
 
 std::string order_is_kept(Pair& pair) {
-  const Jobs jobs{{"p2", {{"priority", 2}}}, {"p1", {{"priority", 1}}}, {"first", Json::object()},
-                  {"p1b", {{"priority", 1}}}, {"second", Json::object()}, {"lifo", {{"lifo", true}}}};
+  const Jobs jobs{{"p2", {{"priority", 2}}},  {"p1", {{"priority", 1}}},
+                  {"first", Json::object()},  {"p1b", {{"priority", 1}}},
+                  {"second", Json::object()}, {"lifo", {{"lifo", true}}}};
   pair.adds.add(pair.queue, jobs_of(jobs));
   pair.works.work(pair.queue);
   std::string order;
@@ -132,7 +146,7 @@ std::string retries_cross(Pair& pair) {
     expect(job.at("attempts_made") == attempt && job.at("attempts_started") == attempt,
            "counted were " + job.at("attempts_made").dump() + " attempts");
     expect(job.at("worker") == by->name(), "the worker was " + job.at("worker").dump());
-    expect(pair.works.job(pair.queue, id) == job, "the two read different things of the job");
+    expect_same(pair, pair.queue, job);
     if (attempt == 3) continue;
     const auto promoted = queue.promote(id);
     expect(promoted.ok(), "it could not be promoted");
@@ -187,8 +201,9 @@ std::string deduplication_holds(Pair& pair) {
   const auto third = pair.adds.add_one(pair.queue, "z", simple);
   expect(!third.value("deduplicated", true), "after its end the id is still owned");
   // The newer one takes the place of one that is delayed.
-  const Json last{{"delay", 200},
-                  {"deduplication", {{"id", "e"}, {"ttl", 60'000}, {"extend", true}, {"replace", true}}}};
+  const Json last{
+      {"delay", 200},
+      {"deduplication", {{"id", "e"}, {"ttl", 60'000}, {"extend", true}, {"replace", true}}}};
   const auto older = pair.works.add_one(pair.queue, "older", last);
   const auto newer = pair.adds.add_one(pair.queue, "newer", last);
   expect(!newer.value("deduplicated", true), "the newer add answered " + newer.dump());
@@ -254,7 +269,8 @@ std::string events_are_heard(Pair& pair) {
   for (auto* member : {&pair.adds, &pair.works})
     member->ask({{"do", "listen"}, {"queue", pair.queue}});
   pair.works.work(pair.queue);
-  const auto ids = pair.adds.add(pair.queue, jobs_of({{"a", Json::object()}, {"b", {{"delay", 50}}}}));
+  const auto ids =
+      pair.adds.add(pair.queue, jobs_of({{"a", Json::object()}, {"b", {{"delay", 50}}}}));
   for (const auto& id : ids) pair.adds.job_in(pair.queue, id, "completed");
   const auto heard = [&](Member& member) {
     return member.ask({{"do", "heard"}, {"queue", pair.queue}}).at("events");
@@ -266,7 +282,8 @@ std::string events_are_heard(Pair& pair) {
     eventually(member->name() + " has heard all",
                [&] { return heard(*member).size() >= expected.size(); });
   const auto all = heard(pair.adds);
-  expect(heard(pair.works) == all, "the two heard " + all.dump() + " and " + heard(pair.works).dump());
+  expect(heard(pair.works) == all,
+         "the two heard " + all.dump() + " and " + heard(pair.works).dump());
   expect(std::set<std::string>(all.begin(), all.end()) == expected, "heard was " + all.dump());
   return fmt::format("{} events, the same in both", all.size());
 }
@@ -276,7 +293,8 @@ std::string paused_and_removed(Pair& pair) {
   const auto first = pair.adds.add(pair.queue, jobs_of({{"x", Json::object()}})).at(0);
   pair.adds.job_in(pair.queue, first, "completed");
   pair.adds.ask({{"do", "pause"}, {"queue", pair.queue}});
-  const auto ids = pair.works.add(pair.queue, jobs_of({{"x", Json::object()}, {"y", Json::object()}}));
+  const auto ids =
+      pair.works.add(pair.queue, jobs_of({{"x", Json::object()}, {"y", Json::object()}}));
   const auto counts = pair.adds.ask({{"do", "counts"}, {"queue", pair.queue}});
   expect(counts.at("paused") == true && counts.at("waiting") == 2, "counted " + counts.dump());
   pair.adds.ask({{"do", "remove"}, {"queue", pair.queue}, {"id", ids[0]}});
@@ -308,10 +326,10 @@ std::string killed_and_recovered(Pair& pair) {
 std::string children_release_their_parent(Pair& pair) {
   const auto parents = pair.queue + "-parents";
   const Json data{to_base64("one"), to_base64("two")};
-  const auto id = pair.adds
-                      .ask({{"do", "flow"}, {"parent", parents}, {"child", pair.queue}, {"data", data}})
-                      .at("id")
-                      .get<std::string>();
+  const auto id =
+      pair.adds.ask({{"do", "flow"}, {"parent", parents}, {"child", pair.queue}, {"data", data}})
+          .at("id")
+          .get<std::string>();
   expect(pair.adds.job(parents, id).at("state") == "waiting-children", "the parent does not wait");
   pair.works.work(pair.queue);
   pair.adds.work(parents);
@@ -320,7 +338,7 @@ std::string children_release_their_parent(Pair& pair) {
   expect(std::set<std::string>(children.begin(), children.end()) ==
              std::set<std::string>(data.begin(), data.end()),
          "the parent was given " + children.dump());
-  expect(pair.works.job(parents, id) == parent, "the two read different things of the parent");
+  expect_same(pair, parents, parent);
   return "with the results of two children";
 }
 
@@ -342,7 +360,8 @@ const std::vector<Scenario>& scenarios() {
       {"nothing is kept", always, nothing_is_kept},
       {"the expired is not run", always, expired_is_not_run},
       {"a trace goes on", always, trace_goes_on},
-      {"ids are whole", [](const Pair& pair) { return pair.adds.can("plant") || pair.works.can("plant"); },
+      {"ids are whole",
+       [](const Pair& pair) { return pair.adds.can("plant") || pair.works.can("plant"); },
        ids_are_whole},
       {"events are heard", always, events_are_heard},
       {"paused and removed", always, paused_and_removed},

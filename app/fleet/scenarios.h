@@ -15,7 +15,7 @@ namespace fleet {
 struct Pair {
   Member& adds;
   Member& works;
-  std::string queue;          // further ones begin with its name
+  std::string queue;         // further ones begin with its name
   echomq::Client& onlooker;  // the probe's own, for what a scenario is not about
   // A further member of the runtime that works, to be killed.
   std::function<Member()> another_worker;

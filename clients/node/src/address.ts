@@ -34,7 +34,16 @@ function decoded(url: string, text: string): string {
   }
 }
 
+// unix://[[user]:password@]/path/to/socket[?db=N], which has no host, so URL does not read it.
+function parseUnixUrl(url: string): Address {
+  const parts = /^unix:\/\/(?:([^:@/]*)(?::([^@]*))?@)?(\/[^?#]+)(?:\?db=([^&#]*))?$/.exec(url);
+  if (!parts) throw badUrl(url, 'is none of unix://[[user]:password@]/path/to/socket[?db=N]');
+  const [user, password, path] = parts.slice(1, 4).map((part) => decoded(url, part ?? ''));
+  return { shown: `unix://${path}`, redis: { path }, user, password, db: database(url, parts[4] ?? '') };
+}
+
 function parseUrl(url: string): Address {
+  if (url.startsWith('unix:')) return parseUnixUrl(url);
   let parsed: URL;
   try {
     parsed = new URL(url);
@@ -44,12 +53,6 @@ function parseUrl(url: string): Address {
   const scheme = parsed.protocol.slice(0, -1);
   const user = decoded(url, parsed.username);
   const password = decoded(url, parsed.password);
-  if (scheme === 'unix') {
-    const path = decoded(url, parsed.pathname);
-    if (path === '' || parsed.host !== '') throw badUrl(url, 'names no absolute path of a socket');
-    const db = database(url, parsed.searchParams.get('db') ?? '');
-    return { shown: `unix://${path}`, redis: { path }, user, password, db };
-  }
   if (!(scheme in SCHEMES))
     throw badUrl(url, `begins with ${scheme}:; expected redis, rediss, valkey, valkeys or unix`);
   const host = parsed.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1';

@@ -10,6 +10,7 @@ import type { RedisOptions } from 'ioredis';
 
 import { Address } from './address.js';
 import { EchoMQError } from './error.js';
+import { monotonicMs } from './monotonic.js';
 import { isNotReady } from './refusal.js';
 import { Reply, textOf } from './reply.js';
 
@@ -29,6 +30,9 @@ export interface ConnectionOptions {
 export class ErrorReply extends Error {}
 
 const UNKNOWN = 'unknown';
+// How ioredis refuses what it did not send, because the socket is dead already.
+const NOT_WRITABLE = "Stream isn't writeable";
+const NOT_SENT = new Error('not sent');
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 
@@ -103,9 +107,15 @@ export class Connection extends EventEmitter {
   // Sends when the connection is there. Errors: ErrorReply; unavailable (never sent), timeout,
   // connection_lost, closed.
   async send(command: string, args: ReadonlyArray<string | Buffer>, timeoutMs: number): Promise<Reply> {
-    const begun = Date.now();
-    if (!this.readyNow) await this.untilReady(timeoutMs);
-    return this.write(this.redis as Redis, command, args, Math.max(timeoutMs - (Date.now() - begun), 1));
+    const deadline = monotonicMs() + timeoutMs;
+    for (let left = timeoutMs; ; left = Math.max(deadline - monotonicMs(), 1)) {
+      if (!this.readyNow) await this.untilReady(left);
+      try {
+        return await this.write(this.redis as Redis, command, args, Math.max(deadline - monotonicMs(), 1));
+      } catch (error) {
+        if (error !== NOT_SENT) throw error;
+      }
+    }
   }
 
   private untilReady(timeoutMs: number): Promise<void> {
@@ -145,6 +155,9 @@ export class Connection extends EventEmitter {
         (error: Error) => {
           clearTimeout(timer);
           if (error.name === 'ReplyError') return reject(new ErrorReply(error.message));
+          // Its end is about to be told; until then nobody shall try it again.
+          if (redis === this.redis) this.readyNow = false;
+          if (error.message.startsWith(NOT_WRITABLE)) return reject(NOT_SENT);
           reject(new EchoMQError('connection_lost', `the connection was lost: ${error.message}`));
         },
       );

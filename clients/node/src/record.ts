@@ -48,7 +48,7 @@ export interface JobInfo {
   name: string;
   data: Buffer;
   state: JobState;
-  options: JobOptions; // as given to add
+  options: JobOptions; // as given to add; id and name stand above
   attemptsMade: number; // attempts that ended in a failure or success
   attemptsStarted: number; // claims that ended, crashes included
   crashes: number; // times that its lease ran out
@@ -144,7 +144,6 @@ export function readInfo(queue: string, id: string, answer: Buffer[]): JobInfo |
   const state = answer[0].toString() as JobState;
   // Single fields of the hash refine what its add said.
   const { options } = stored;
-  if (head.name !== '') options.name = head.name;
   const number = (field: string): number => Number(bytes(field).toString()) || 0;
   if (number('priority') > 0) options.priority = number('priority');
   if (bytes('lifo').toString() === '1') options.lifo = true;

@@ -24,7 +24,8 @@ export async function startServer(...settings) {
   const start = () => spawn(program(), [...fixed, ...settings], { env: { ...process.env, PATH }, stdio: 'ignore' });
   let child = start();
   process.once('exit', () => child.kill('SIGKILL'));
-  const raw = new Redis({ path, retryStrategy: () => 20, maxRetriesPerRequest: null });
+  const password = settings[settings.indexOf('--requirepass') + 1 || -1];
+  const raw = new Redis({ path, password, retryStrategy: () => 20, maxRetriesPerRequest: null });
   raw.on('error', () => undefined);
   await raw.ping();
   return {
