@@ -82,7 +82,7 @@ export class Lifecycle {
   private gates: number[] = []; // when gates open that this worker keeps the time of
   private openedMs = 0; // the last of them that came; 0: a claim has answered for it
   private tick?: { dueMs: number; backMs: number };
-  private tickBackMs = 0; // when the last one went back, due
+  private tickBackMs = -Infinity; // when the last one went back
 
   constructor(
     private readonly concurrency: number,

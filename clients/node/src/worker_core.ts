@@ -56,6 +56,7 @@ export class WorkerCore {
   private abort!: (why: EchoMQError) => void;
   private begun!: () => void;
   private stepping = false;
+  private readonly clientClosed = (): void => this.fail(new EchoMQError('closed', 'the client was closed'));
   private readonly reconnected = (): void => void this.onReconnect();
 
   constructor(
@@ -159,8 +160,10 @@ export class WorkerCore {
     this.marker.open();
     this.life.connected();
     this.queue.client.on('reconnect', this.reconnected);
+    this.queue.client.once('close', this.clientClosed);
     const interval = this.options.lease / 3;
-    this.ticker = setInterval(() => this.tick(interval), interval);
+    // The connections keep a process alive, not this.
+    this.ticker = setInterval(() => this.tick(interval), interval).unref();
     this.tick(interval);
     this.step();
   }
@@ -431,6 +434,7 @@ export class WorkerCore {
     clearTimeout(this.timer);
     clearInterval(this.ticker);
     this.queue.client.off('reconnect', this.reconnected);
+    this.queue.client.off('close', this.clientClosed);
     if (this.status) this.abort(this.status);
     else this.finish();
   }

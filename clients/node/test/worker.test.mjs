@@ -229,6 +229,7 @@ test('the job of a dead worker is taken back, and alone among its like', async (
   await stateIs(queue, id, 'active');
   // As a process that was killed: its connection is gone, and nobody says anything for it any more.
   dead.core.main.close();
+  dead.core.emit('close');
   const worker = work(queue, (job) => job.crashes, { lease: 2_000, maxCrashes: 5 });
   const job = await stateIs(queue, id, 'completed');
   assert.deepEqual([job.crashes, job.attemptsMade, job.attemptsStarted], [1, 1, 2]);
