@@ -12,4 +12,4 @@ if [[ -n $(find src tool ../../lua -newer dist/index.mjs \( -name '*.ts' -o -nam
   echo "clients/node/dist is older than its sources: npm run build" >&2
   exit 1
 fi
-node --test test/
+node --test test/*.test.mjs

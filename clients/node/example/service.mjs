@@ -24,7 +24,8 @@ async function enqueue(request) {
   try {
     return { status: 202, body: await thumbs.add(await bodyOf(request), { attempts: 3, ...(id && { id }) }) };
   } catch (error) {
-    if (error instanceof EchoMQError && error.code === 'duplicate') return { status: 202, body: { id, deduplicated: true } };
+    if (error instanceof EchoMQError && error.code === 'duplicate')
+      return { status: 202, body: { id, deduplicated: true } };
     if (error instanceof SyntaxError) return { status: 400, body: { error: error.message } };
     throw error;
   }
@@ -32,10 +33,20 @@ async function enqueue(request) {
 
 async function look(id) {
   const { state, result, failedReason } = await thumbs.job(id);
-  return { status: 200, body: { id, state, ...(result && { result: JSON.parse(result) }), ...(failedReason && { failedReason }) } };
+  return {
+    status: 200,
+    body: { id, state, ...(result && { result: JSON.parse(result) }), ...(failedReason && { failedReason }) },
+  };
 }
 
-const STATUS = { not_found: 404, invalid_name: 400, invalid_argument: 400, full: 503, queue_full: 503, unavailable: 503 };
+const STATUS = {
+  not_found: 404,
+  invalid_name: 400,
+  invalid_argument: 400,
+  full: 503,
+  queue_full: 503,
+  unavailable: 503,
+};
 const server = createServer(async (request, response) => {
   let answer = { status: 404, body: { error: 'POST /thumbs, GET /thumbs/ID' } };
   try {

@@ -6,7 +6,16 @@ import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
 const require = createRequire(import.meta.url);
-const { EchoMQError, Outcome, Queue, QueueEvents, Worker, connect, revision, wireVersion } = require('../dist/index.js');
+const {
+  EchoMQError,
+  Outcome,
+  Queue,
+  QueueEvents,
+  Worker,
+  connect,
+  revision,
+  wireVersion,
+} = require('../dist/index.js');
 const { version } = require('../package.json');
 
 let mq;
@@ -14,7 +23,12 @@ let runs = [];
 let workers = [];
 const heard = new Map();
 
-const NAMES = { keep_completed: 'keepCompleted', keep_failed: 'keepFailed', expires_in: 'expiresIn', keep_last: 'keepLast' };
+const NAMES = {
+  keep_completed: 'keepCompleted',
+  keep_failed: 'keepFailed',
+  expires_in: 'expiresIn',
+  keep_last: 'keepLast',
+};
 const SNAKE = Object.fromEntries(Object.entries(NAMES).map(([snake, camel]) => [camel, snake]));
 // Options between the two spellings; the default of a name is left out.
 function renamed(options, names) {
@@ -69,11 +83,23 @@ const verbs = {
     };
   },
   async add(command) {
-    const jobs = command.jobs.map(({ data, options = {} }) => ({ data: bytes(data), options: renamed(options, NAMES) }));
+    const jobs = command.jobs.map(({ data, options = {} }) => ({
+      data: bytes(data),
+      options: renamed(options, NAMES),
+    }));
     const results = await queue(command).addBulk(jobs);
-    return { added: results.map(({ id, deduplicated, error }) => (error ? { code: error.code } : { id, deduplicated })) };
+    return {
+      added: results.map(({ id, deduplicated, error }) => (error ? { code: error.code } : { id, deduplicated })),
+    };
   },
-  async work({ queue: name, concurrency = 1, lease_ms: lease = 30_000, name: as = 'node', fail_before = 0, hang = false }) {
+  async work({
+    queue: name,
+    concurrency = 1,
+    lease_ms: lease = 30_000,
+    name: as = 'node',
+    fail_before = 0,
+    hang = false,
+  }) {
     runs = [];
     const handler = async (job) => {
       runs.push({

@@ -65,6 +65,8 @@ function parseUrl(url: string): Address {
 export function addressOf(server: string | RedisOptions): Address {
   if (typeof server === 'string') return parseUrl(server);
   const { username = '', password = '', db = 0, ...redis } = server;
-  const shown = redis.path ? `unix://${redis.path}` : `redis://${redis.host ?? '127.0.0.1'}:${redis.port ?? 6379}/${db}`;
+  const shown = redis.path
+    ? `unix://${redis.path}`
+    : `redis://${redis.host ?? '127.0.0.1'}:${redis.port ?? 6379}/${db}`;
   return { shown, redis, user: username ?? '', password: password ?? '', db };
 }

@@ -84,7 +84,13 @@ export class Claimer {
       permit = client.takeCrashPermit();
       const score = leaseScore(lease);
       this.queue.claimsOnTheirWay.push(leaseToken(lease));
-      const call = new ScriptCall('job/claim', this.queue.keys, { revision, score, count: asked, take_crashed: permit, now });
+      const call = new ScriptCall('job/claim', this.queue.keys, {
+        revision,
+        score,
+        count: asked,
+        take_crashed: permit,
+        now,
+      });
       const reply = itemsOf(await this.queue.call(call));
       if (reply.length < 7) throw new EchoMQError('protocol', 'job/claim answered too little');
       ids = idsOf(reply[6]);

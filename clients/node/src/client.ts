@@ -70,6 +70,7 @@ export class ClientCore extends EventEmitter {
   private readonly address;
   private readonly main: Connection;
   private readonly clock = new ServerClock();
+  private offsetUs?: number; // of the server's clock and ours, as estimated last
   private readonly queues = new Map<string, QueueCore>();
   private runId = '';
   private flushes = 0;
@@ -180,7 +181,7 @@ export class ClientCore extends EventEmitter {
 
   // By the server's clock, as estimated; by ours where an ACL denies TIME.
   nowMs(): number {
-    return this.clock.ready ? this.clock.nowMs(monotonicUs()) : Date.now();
+    return this.offsetUs === undefined ? Date.now() : Math.floor((monotonicUs() + this.offsetUs) / 1_000);
   }
 
   nextFlush(): number {
@@ -280,7 +281,9 @@ export class ClientCore extends EventEmitter {
         throw error;
       }
       const [seconds, micros] = itemsOf(reply);
-      this.clock.sample(sent, monotonicUs(), numberOf(seconds) * 1_000_000 + numberOf(micros));
+      const received = monotonicUs();
+      this.clock.sample(sent, received, numberOf(seconds) * 1_000_000 + numberOf(micros));
+      this.offsetUs = this.clock.nowMs(received) * 1_000 - received;
     }
   }
 }
@@ -312,7 +315,8 @@ export class Client {
     if (id !== undefined) return id;
     await this.core.holder.withMore();
     const more = this.core.holder.mintId(this.core.nowMs());
-    if (more === undefined) throw new EchoMQError('nodes_exhausted', 'the node id allows no further id, not even renewed');
+    if (more === undefined)
+      throw new EchoMQError('nodes_exhausted', 'the node id allows no further id, not even renewed');
     return more;
   }
 

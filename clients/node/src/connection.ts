@@ -140,7 +140,12 @@ export class Connection extends EventEmitter {
     });
   }
 
-  private write(redis: Redis, command: string, args: ReadonlyArray<string | Buffer>, timeoutMs: number): Promise<Reply> {
+  private write(
+    redis: Redis,
+    command: string,
+    args: ReadonlyArray<string | Buffer>,
+    timeoutMs: number,
+  ): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new EchoMQError('timeout', `no answer to ${command.toUpperCase()} within ${timeoutMs} ms`)),

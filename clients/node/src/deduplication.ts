@@ -33,7 +33,7 @@ function endCall(queue: QueueCore, ids: readonly OwnedId[]) {
 // Those that did not fit into one call, or of which another add was kept meanwhile, go on in the next one.
 export async function endOwned(queue: QueueCore, ids: readonly OwnedId[]): Promise<void> {
   let left = ids;
-  for (let looks = 0; left.length > 0 && looks < LOOKS; ) {
+  for (let looks = 0; left.length > 0 && looks < LOOKS;) {
     const some = left.slice(0, OWNERS_PER_CALL);
     const again: OwnedId[] = left.slice(OWNERS_PER_CALL);
     const [statuses, told] = itemsOf(await queue.call(endCall(queue, some)));

@@ -68,7 +68,12 @@ export function quoted(value: string): string {
   return `"${shown.replace(/[\x00-\x1f\x7f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
 }
 
-export function invalidName(what: string, value: string, problem: string, more: Record<string, string> = {}): EchoMQError {
+export function invalidName(
+  what: string,
+  value: string,
+  problem: string,
+  more: Record<string, string> = {},
+): EchoMQError {
   return new EchoMQError('invalid_name', `${what} ${quoted(value)} ${problem}`, { value, ...more });
 }
 

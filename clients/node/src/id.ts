@@ -38,11 +38,7 @@ function parseDecimal(text: string): bigint | undefined {
 
 function numberOfBranded(branded: string): bigint {
   if (!LOOKS_BRANDED.test(branded))
-    throw invalidName(
-      'branded id',
-      branded,
-      'is not BAT and 11 digits of base 62 (0-9 A-Z a-z), as in BAT0KHTOWnGLuC',
-    );
+    throw invalidName('branded id', branded, 'is not BAT and 11 digits of base 62 (0-9 A-Z a-z), as in BAT0KHTOWnGLuC');
   const brand = branded.slice(0, ID_BRAND.length);
   if (brand !== ID_BRAND)
     throw invalidName(
@@ -54,11 +50,7 @@ function numberOfBranded(branded: string): bigint {
   let number = 0n;
   for (const digit of branded.slice(ID_BRAND.length)) number = number * 62n + BigInt(DIGITS.indexOf(digit));
   if (number > MAX_ID)
-    throw invalidName(
-      'branded id',
-      branded,
-      'stands for a number of 2^63 or more; the greatest id is BATAzL8n0Y58m7',
-    );
+    throw invalidName('branded id', branded, 'stands for a number of 2^63 or more; the greatest id is BATAzL8n0Y58m7');
   return number;
 }
 

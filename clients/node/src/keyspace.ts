@@ -6,10 +6,30 @@ import { invalidName, quoted } from './error.js';
 import { isBrandedId, isMintedId, unbrandId } from './id.js';
 
 export const STRUCTURES = [
-  'meta', 'id', 'repeat', 'wait', 'ghosts', 'prioritized', 'crashed', 'active', 'delayed', 'completed', 'failed',
-  'waiting-children', 'marker', 'events', 'limiter', 'producers', 'outbox', 'trash', 'subkeys', 'schedules', 'de',
-  'de:due', 'de:next',
-] as const; // prettier-ignore
+  'meta',
+  'id',
+  'repeat',
+  'wait',
+  'ghosts',
+  'prioritized',
+  'crashed',
+  'active',
+  'delayed',
+  'completed',
+  'failed',
+  'waiting-children',
+  'marker',
+  'events',
+  'limiter',
+  'producers',
+  'outbox',
+  'trash',
+  'subkeys',
+  'schedules',
+  'de',
+  'de:due',
+  'de:next',
+] as const;
 export const NAMED = ['schedule', 'metrics', 'group', 'sizes', 'flow'] as const;
 export const SUBS = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful', 'checkpoint'] as const;
 export const RESERVES = ['version', 'nodes', 'queues', 'bundle'] as const;
@@ -231,4 +251,3 @@ export function subKeys(queue: string, id: string) {
     checkpoint: jobKey(queue, id, 'checkpoint'),
   };
 }
-

@@ -56,7 +56,9 @@ export class Marker {
     let mark: Mark = { kind: 'none' };
     let refused: EchoMQError | undefined;
     try {
-      mark = markOf(await (this.lane as Connection).send('bzpopmin', [marker, String(this.pollMs / 1_000)], this.pollMs + SLACK_MS));
+      mark = markOf(
+        await (this.lane as Connection).send('bzpopmin', [marker, String(this.pollMs / 1_000)], this.pollMs + SLACK_MS),
+      );
     } catch (error) {
       if (error instanceof ErrorReply) refused = refusal(error.message, this.queue.name, marker);
       else if (error instanceof EchoMQError && error.code === 'timeout') this.lane?.drop();

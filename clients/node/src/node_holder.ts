@@ -29,9 +29,13 @@ function shuffledNodes(): number[] {
 }
 
 const exhausted = (holders: string): EchoMQError =>
-  new EchoMQError('nodes_exhausted', 'all 1024 node ids are held by live processes; a deployment has room for that many', {
-    holders,
-  });
+  new EchoMQError(
+    'nodes_exhausted',
+    'all 1024 node ids are held by live processes; a deployment has room for that many',
+    {
+      holders,
+    },
+  );
 
 export class NodeHolder {
   private held = false;

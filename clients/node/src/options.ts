@@ -73,9 +73,20 @@ export const bytesOf = (job: EncodedJob): number =>
   job.data.length + Buffer.byteLength(job.name) + Buffer.byteLength(job.opts) + job.id.length + 128;
 
 const KNOWN = new Set([
-  'attempts', 'backoff', 'delay', 'priority', 'lifo', 'id', 'name', 'keepCompleted', 'keepFailed', 'expiresIn',
-  'traceparent', 'tracestate', 'deduplication',
-]); // prettier-ignore
+  'attempts',
+  'backoff',
+  'delay',
+  'priority',
+  'lifo',
+  'id',
+  'name',
+  'keepCompleted',
+  'keepFailed',
+  'expiresIn',
+  'traceparent',
+  'tracestate',
+  'deduplication',
+]);
 
 export function checkWhole(option: string, value: unknown, least: number, most: number, expected: string): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
@@ -113,7 +124,8 @@ export function checkDeduplicationId(id: unknown): string {
 function checkDeduplication(rule: Deduplication): void {
   checkDeduplicationId(rule.id);
   for (const flag of ['extend', 'replace', 'keepLast'] as const) checkFlag(`deduplication.${flag}`, rule[flag]);
-  if (rule.ttl !== undefined) checkWhole('deduplication.ttl', rule.ttl, 1, MAX_DELAY_MS, 'milliseconds, 1 to ten years');
+  if (rule.ttl !== undefined)
+    checkWhole('deduplication.ttl', rule.ttl, 1, MAX_DELAY_MS, 'milliseconds, 1 to ten years');
   if (rule.extend && rule.ttl === undefined)
     throw badOption('deduplication.extend', 'true without a ttl', 'a ttl that begins anew');
   if (rule.keepLast && rule.replace) throw badOption('deduplication.keepLast', 'true with replace', 'one of the two');
@@ -146,8 +158,7 @@ function checkTrace(options: JobOptions): void {
 export function checkOptions(options: JobOptions): void {
   for (const option of Object.keys(options))
     if (!KNOWN.has(option)) throw badOption(option, 'unknown', [...KNOWN].join(', '));
-  if (options.attempts !== undefined)
-    checkWhole('attempts', options.attempts, 1, MAX_ATTEMPTS, `1 to ${MAX_ATTEMPTS}`);
+  if (options.attempts !== undefined) checkWhole('attempts', options.attempts, 1, MAX_ATTEMPTS, `1 to ${MAX_ATTEMPTS}`);
   if (options.delay !== undefined) checkWhole('delay', options.delay, 0, MAX_DELAY_MS, 'milliseconds, 0 to ten years');
   if (options.expiresIn !== undefined) {
     checkWhole('expiresIn', options.expiresIn, 1, MAX_DELAY_MS, 'milliseconds, 1 to ten years');
@@ -155,8 +166,7 @@ export function checkOptions(options: JobOptions): void {
     if (options.expiresIn <= delay)
       throw badOption('expiresIn', `${options.expiresIn}`, `more than delay, which is ${delay}: it would never run`);
   }
-  if (options.priority !== undefined)
-    checkWhole('priority', options.priority, 0, MAX_PRIORITY, `0 to ${MAX_PRIORITY}`);
+  if (options.priority !== undefined) checkWhole('priority', options.priority, 0, MAX_PRIORITY, `0 to ${MAX_PRIORITY}`);
   checkFlag('lifo', options.lifo);
   if (options.lifo && options.priority)
     throw badOption('lifo', `true with priority ${options.priority}`, 'either lifo or a priority');
@@ -246,7 +256,8 @@ export interface StoredOptions {
 }
 
 type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
 function whole(json: Json, key: string, otherwise: number): number {

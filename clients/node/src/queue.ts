@@ -117,7 +117,8 @@ export class Queue {
     checkAnyJobId(id);
     let status = await this.removeSeen(id, -1);
     // It waits where the script did not look: its place is found in bounded reads, and may move meanwhile.
-    for (let look = 0; status === 'moved' && look < 5; ++look) status = await this.removeSeen(id, await this.placeOf(id));
+    for (let look = 0; status === 'moved' && look < 5; ++look)
+      status = await this.removeSeen(id, await this.placeOf(id));
     if (status === 'ok') return;
     if (status === 'gone') throw this.core.noSuchJob(id);
     const why = status === 'lock' ? 'runs' : 'moved each time that it was looked for; try again';

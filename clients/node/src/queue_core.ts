@@ -121,8 +121,7 @@ export class QueueCore {
   // Sends what the batcher has ready, once the queue is open and the node id is held.
   private pump(): void {
     if (this.batcher.length === 0) return;
-    if (!this.opened || !this.client.holder.heldAt(this.client.nowMs()))
-      return this.prepare();
+    if (!this.opened || !this.client.holder.heldAt(this.client.nowMs())) return this.prepare();
     for (let flush = this.batcher.next(); flush; flush = this.batcher.next()) this.start(flush);
   }
 
@@ -173,7 +172,9 @@ export class QueueCore {
     for (const add of flush.adds) {
       const value = add.job.deduplication?.id ?? '';
       const what = `the owner of deduplication id "${value}" of queue "${this.name}" was another one each time`;
-      add.reject(new EchoMQError('wrong_state', `${what} that the job was added; try again`, { queue: this.name, value }));
+      add.reject(
+        new EchoMQError('wrong_state', `${what} that the job was added; try again`, { queue: this.name, value }),
+      );
     }
   }
 
@@ -297,7 +298,11 @@ export class QueueCore {
     const fields = { queue: this.name, value: id };
     switch (status) {
       case 'dup':
-        return new EchoMQError('duplicate', `queue "${this.name}" has a job ${id} already; it was left as it is`, fields);
+        return new EchoMQError(
+          'duplicate',
+          `queue "${this.name}" has a job ${id} already; it was left as it is`,
+          fields,
+        );
       case 'full':
         return new EchoMQError(
           'queue_full',

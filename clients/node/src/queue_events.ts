@@ -53,9 +53,13 @@ export class QueueEvents extends EventEmitter {
     this.cursor = new EventCursor(options.from ?? 'now');
     this.lane = client.core.makeLane(':events');
     this.placed = new Promise((resolve) => (this.isPlaced = resolve));
-    client.core.once('close', () => void this.close());
+    const close = (): void => void this.close();
+    client.core.once('close', close);
     this.lane.start();
-    this.stopped = this.listen();
+    this.stopped = this.listen().finally(() => {
+      client.core.off('close', close);
+      this.lane.close();
+    });
     this.stopped.catch(() => undefined); // nobody has to wait for it
   }
 

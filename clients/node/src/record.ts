@@ -32,14 +32,7 @@ export interface LoadedJob {
   parent: string; // empty: none
 }
 
-export type JobState =
-  | 'waiting'
-  | 'prioritized'
-  | 'delayed'
-  | 'active'
-  | 'completed'
-  | 'failed'
-  | 'waiting-children';
+export type JobState = 'waiting' | 'prioritized' | 'delayed' | 'active' | 'completed' | 'failed' | 'waiting-children';
 
 // One job at one moment. Times are milliseconds since 1970 by the server's clock, 0: not yet.
 export interface JobInfo {
@@ -174,7 +167,7 @@ export function readInfo(queue: string, id: string, answer: Buffer[]): JobInfo |
 // What the jobs of one job/add have besides id and data, told once for each run of jobs that are alike in it.
 export function shapesOf(jobs: readonly EncodedJob[]): string {
   let out = '';
-  for (let first = 0; first < jobs.length; ) {
+  for (let first = 0; first < jobs.length;) {
     const one = jobs[first];
     const alike = (other: EncodedJob): boolean =>
       (one.id === '') === (other.id === '') &&
@@ -212,7 +205,7 @@ export interface End {
 // How the jobs of one job/finish ended, told once for each run of jobs that are alike in it.
 export function endsOf(ends: readonly End[]): Buffer {
   const parts: Buffer[] = [];
-  for (let first = 0; first < ends.length; ) {
+  for (let first = 0; first < ends.length;) {
     const one = ends[first];
     const alike = (other: End): boolean =>
       one.lease === other.lease &&

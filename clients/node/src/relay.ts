@@ -39,7 +39,17 @@ export function readMessage(field: string, text: Buffer): EndMessage | undefined
   if (parentQueue === '') return undefined;
   const [whole, epoch, kind, stamp, policy] = form;
   const value = text.subarray(whole.length);
-  return { field, child: field.slice(0, blank), parentQueue, parent, epoch, kind, stampMs: Number(stamp), policy, value };
+  return {
+    field,
+    child: field.slice(0, blank),
+    parentQueue,
+    parent,
+    epoch,
+    kind,
+    stampMs: Number(stamp),
+    policy,
+    value,
+  };
 }
 
 // Fields and messages in turn, as scripts answer those that they wrote, and HSCAN what it finds.
@@ -96,7 +106,7 @@ export class Relay {
     } catch {
       return;
     }
-    for (let left = messages; left.length > 0; ) {
+    for (let left = messages; left.length > 0;) {
       const batch = take(left);
       left = left.slice(batch.length);
       await this.settle(parents, batch).catch((error: Error) =>

@@ -26,8 +26,7 @@ export class ServerClock {
       highUs: serverUnixUs - sentMonoUs,
     };
     this.samples = this.samples.filter(
-      (old) =>
-        old.highUs >= fresh.lowUs && old.lowUs <= fresh.highUs && receivedMonoUs - old.receivedUs <= MAX_AGE_US,
+      (old) => old.highUs >= fresh.lowUs && old.lowUs <= fresh.highUs && receivedMonoUs - old.receivedUs <= MAX_AGE_US,
     );
     if (this.samples.length === WINDOW) this.samples.shift();
     this.samples.push(fresh);
@@ -35,10 +34,6 @@ export class ServerClock {
     let best = this.samples[0];
     for (const one of this.samples) if (one.highUs - one.lowUs <= best.highUs - best.lowUs) best = one;
     this.offsetUs = best.lowUs + Math.floor((best.highUs - best.lowUs) / 2);
-  }
-
-  get ready(): boolean {
-    return this.samples.length > 0;
   }
 
   // Milliseconds since 1970 on the server, at this moment of our monotonic clock.

@@ -40,7 +40,8 @@ export function travelTogether(a: Settlement, b: Settlement): boolean {
   return !endsJob(a) || (a.job.parent === '') === (b.job.parent === '');
 }
 
-export const endsJob = (settlement: Settlement): boolean => settlement.kind === 'complete' || settlement.kind === 'fail';
+export const endsJob = (settlement: Settlement): boolean =>
+  settlement.kind === 'complete' || settlement.kind === 'fail';
 
 // Cut to the limit of a reason, not inside a character.
 export function cutReason(text: string): Buffer {
@@ -75,7 +76,11 @@ function failed(job: Job, order: number, reason: Buffer, rules: SettleRules): Se
 // Given back: when it was started that is counted, and it costs no attempt.
 export function giveBack(job: Job, order: number, started: boolean): Settlement {
   const released = ended(job, order, 'release', Buffer.alloc(0), NO_RULE);
-  return { ...released, attemptsMade: job.record.attemptsMade, attemptsStarted: started ? released.attemptsStarted : 0 };
+  return {
+    ...released,
+    attemptsMade: job.record.attemptsMade,
+    attemptsStarted: started ? released.attemptsStarted : 0,
+  };
 }
 
 // What becomes of a job whose handler ended with `outcome`. `draw` is uniform in [0,1), for the jitter.
@@ -97,7 +102,11 @@ export function settle(job: Job, order: number, outcome: Outcome, rules: SettleR
   }
   const reason = cutReason(String(outcome.value));
   const starts = attemptsStarted + 1;
-  if ((outcome.kind === 'retry' || outcome.kind === 'rate_limited') && rules.maxStarts > 0 && starts >= rules.maxStarts) {
+  if (
+    (outcome.kind === 'retry' || outcome.kind === 'rate_limited') &&
+    rules.maxStarts > 0 &&
+    starts >= rules.maxStarts
+  ) {
     const why = `started ${starts} times and put off each time; max_starts is ${rules.maxStarts}`;
     return failed(job, order, Buffer.from(why), rules);
   }
@@ -108,9 +117,7 @@ export function settle(job: Job, order: number, outcome: Outcome, rules: SettleR
   const failures = attemptsMade + 1;
   if (outcome.kind === 'unrecoverable' || failures >= (options.attempts ?? 1)) return failed(job, order, reason, rules);
   const delay =
-    outcome.delay === undefined
-      ? backoffDelay(options.backoff, failures, draw)
-      : clamp(outcome.delay, 0, MAX_DELAY_MS);
+    outcome.delay === undefined ? backoffDelay(options.backoff, failures, draw) : clamp(outcome.delay, 0, MAX_DELAY_MS);
   return { ...again, delay };
 }
 

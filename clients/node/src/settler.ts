@@ -116,7 +116,8 @@ export class Settler {
 
   private async say(batch: Settlement[]): Promise<Reply> {
     const { kind, keep } = batch[0];
-    if (!endsJob(batch[0])) return this.queue.call((kind === 'retry' ? this.retryCall(batch) : this.releaseCall(batch)) as ScriptCall);
+    if (!endsJob(batch[0]))
+      return this.queue.call((kind === 'retry' ? this.retryCall(batch) : this.releaseCall(batch)) as ScriptCall);
     this.holdIds(batch);
     const oldest = kind === 'complete' ? this.completed : this.failedOnes;
     const declared = keep.count > 0 ? oldest.take(batch.length) : [];

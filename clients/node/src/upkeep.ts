@@ -33,7 +33,8 @@ export async function promote(queue: QueueCore): Promise<{ moreDue: boolean; aga
     // Someone else was here first: keep the time of the next one.
     if (due.length === 0) return { moreDue: false, againMs: earliest[0]?.score ?? 0 };
     const call = new ScriptCall('job/promote', keys, { revision, now, count: due.length });
-    for (const { member, score } of due) call.itemKeys({ job: jobKey(name, member) }).itemArgs({ id: member, due: score });
+    for (const { member, score } of due)
+      call.itemKeys({ job: jobKey(name, member) }).itemArgs({ id: member, due: score });
     await queue.call(call);
     return { moreDue: due.length === MAX_BATCH_JOBS, againMs: 0 };
   } catch {
@@ -202,4 +203,3 @@ export class Sweeper {
     await this.relay.push(readMessages(buffersOf(reply[4])));
   }
 }
-

@@ -100,7 +100,9 @@ export class Worker {
     clearTimeout(timer);
     if (how !== 'late') return;
     const jobs = this.core.giveUp();
-    throw new EchoMQError('timeout', `handlers still run after ${grace} ms: ${jobs.join(' ')}`, { jobs: jobs.join(' ') });
+    throw new EchoMQError('timeout', `handlers still run after ${grace} ms: ${jobs.join(' ')}`, {
+      jobs: jobs.join(' '),
+    });
   }
 
   // Takes no more jobs until resume(); what was claimed by then is worked.

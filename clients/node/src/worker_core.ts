@@ -33,7 +33,15 @@ const FINAL = ['fence', 'wrong_type', 'denied', 'closed', 'protocol'];
 export class WorkerCore {
   readonly stopped: Promise<void>;
   readonly ready: Promise<void>;
-  readonly stats: WorkerStats = { completed: 0, failed: 0, retried: 0, released: 0, recovered: 0, refused: 0, unknown: 0 };
+  readonly stats: WorkerStats = {
+    completed: 0,
+    failed: 0,
+    retried: 0,
+    released: 0,
+    recovered: 0,
+    refused: 0,
+    unknown: 0,
+  };
   private readonly life: Lifecycle;
   private readonly claimer: Claimer;
   private readonly marker: Marker;

@@ -35,7 +35,10 @@ test('every step of every job, in order, from before there was a queue', async (
   const ids = (await queue.addBulk(Array.from({ length: 300 }, () => ({})))).map(({ id }) => id);
   await new Worker(mq, queue.name, () => undefined, { concurrency: 30, stopWhenEmpty: true }).stopped;
   await eventually(() => completed.length === 300, 'all are told');
-  assert.deepEqual(heard.filter(({ type }) => type === 'added').map(({ job }) => job), ids);
+  assert.deepEqual(
+    heard.filter(({ type }) => type === 'added').map(({ job }) => job),
+    ids,
+  );
   assert.deepEqual([...completed].sort(), [...ids].sort());
   assert.equal(new Set(heard.map(({ id }) => id)).size, heard.length);
   await events.close();
@@ -47,7 +50,10 @@ test('from any event on, none is missed and none comes twice', async () => {
   await queue.pause();
   const all = await listen(queue, 'beginning');
   await eventually(() => all.heard.length === 4, 'all are heard');
-  assert.deepEqual(all.heard.map(({ name }) => name), ['added', 'added', 'added', 'paused']);
+  assert.deepEqual(
+    all.heard.map(({ name }) => name),
+    ['added', 'added', 'added', 'paused'],
+  );
   for (let i = 0; i < 4; ++i) {
     const { events, heard } = await listen(queue, { after: all.heard[i].id });
     await eventually(() => heard.length === 3 - i, `those behind ${all.heard[i].id}`);
@@ -66,7 +72,10 @@ test('a cut connection costs nothing, what was trimmed is a gap', async () => {
   }
   await queue.add('last');
   await eventually(() => heard.length >= 4, 'all are heard');
-  assert.deepEqual(heard.map(({ type }) => type), ['added', 'added', 'added', 'added']);
+  assert.deepEqual(
+    heard.map(({ type }) => type),
+    ['added', 'added', 'added', 'added'],
+  );
   const place = events.lastId;
   await events.close();
   await queue.addBulk([{}]);
@@ -74,7 +83,13 @@ test('a cut connection costs nothing, what was trimmed is a gap', async () => {
   await server.raw.xtrim(`emq:{${queue.name}}:events`, 'MAXLEN', 1);
   const late = await listen(queue, { after: place });
   await eventually(() => late.heard.length === 2, 'the gap and the rest');
-  assert.deepEqual(late.heard.map(({ type, missed }) => [type, missed]), [['gap', 1], ['added', 0]]);
+  assert.deepEqual(
+    late.heard.map(({ type, missed }) => [type, missed]),
+    [
+      ['gap', 1],
+      ['added', 0],
+    ],
+  );
   await late.events.close();
 });
 

@@ -50,7 +50,13 @@ test('keys without a meta and a newer revision are refused by every script', asy
   const { id } = await queue.add(1);
   await server.raw.hset('emq:{newer}:meta', 'min_revision', '999');
   const before = await dump();
-  for (const act of [() => queue.add(1), () => queue.counts(), () => queue.job(id), () => queue.remove(id), () => queue.pause()])
+  for (const act of [
+    () => queue.add(1),
+    () => queue.counts(),
+    () => queue.job(id),
+    () => queue.remove(id),
+    () => queue.pause(),
+  ])
     await assert.rejects(act(), fence(/^revision 999$/));
   assert.deepEqual(await dump(), before);
 });

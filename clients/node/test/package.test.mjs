@@ -15,7 +15,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const types = fileURLToPath(new URL('../node_modules/@types', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'emq-pack-'));
-const run = (program, args, cwd) => execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+const run = (program, args, cwd) =>
+  execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 let server;
 let files;
 
@@ -35,7 +36,11 @@ before(async () => {
   files = packed[0].files.map(({ path }) => path);
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   const tarball = join(folder, packed[0].filename);
-  run('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock', tarball], folder);
+  run(
+    'npm',
+    ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock', tarball],
+    folder,
+  );
 });
 after(async () => {
   await server.stop();
@@ -46,9 +51,15 @@ test('it holds what it needs and nothing else', () => {
   assert.deepEqual(files.filter((path) => !path.startsWith('dist/')).sort(), ['LICENSE', 'README.md', 'package.json']);
   assert.ok(files.includes('dist/generated/scripts.js'), 'the scripts');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json')));
-  const [, project] = /project\(\s*echomq\s+VERSION ([\d.]+)/i.exec(readFileSync(join(root, '../../CMakeLists.txt'), 'utf8'));
+  const [, project] = /project\(\s*echomq\s+VERSION ([\d.]+)/i.exec(
+    readFileSync(join(root, '../../CMakeLists.txt'), 'utf8'),
+  );
   assert.equal(version, project, 'the version of the package is that of the project');
-  assert.doesNotMatch(readFileSync(join(root, 'package-lock.json'), 'utf8'), /"resolved"/, 'the lock file names no host');
+  assert.doesNotMatch(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+    /"resolved"/,
+    'the lock file names no host',
+  );
 });
 
 test('import', () => {
@@ -63,7 +74,8 @@ test('require', () => {
 });
 
 test('both doors lead to the same classes', () => {
-  const both = "import * as one from 'echomq';import { createRequire } from 'node:module';\n" +
+  const both =
+    "import * as one from 'echomq';import { createRequire } from 'node:module';\n" +
     "const two = createRequire(import.meta.url)('echomq');\n" +
     'console.log(Object.keys(two).every((name) => one[name] === two[name]));';
   writeFileSync(join(folder, 'both.mjs'), both);
@@ -82,7 +94,22 @@ const use = async (url: string): Promise<string> => {
 };
 export default use;`;
   for (const kind of ['mts', 'cts'])
-    writeFileSync(join(folder, `typed.${kind}`), `import { Client, Job, Queue, Worker, connect } from 'echomq';${typed}`);
-  const options = ['--noEmit', '--strict', '--module', 'node16', '--target', 'es2022', '--skipLibCheck', '--types', 'node', '--typeRoots', types];
+    writeFileSync(
+      join(folder, `typed.${kind}`),
+      `import { Client, Job, Queue, Worker, connect } from 'echomq';${typed}`,
+    );
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'node16',
+    '--target',
+    'es2022',
+    '--skipLibCheck',
+    '--types',
+    'node',
+    '--typeRoots',
+    types,
+  ];
   run('node', [tsc, ...options, 'typed.mts', 'typed.cts'], folder);
 });

@@ -10,12 +10,14 @@ let server;
 let mq;
 let number = 0;
 const fresh = () => new Queue(mq, `queue-${++number}`);
-const refusedAs = (code, more = {}) => (error) => {
-  assert.equal(error.name, 'EchoMQError');
-  assert.equal(error.code, code, error.message);
-  for (const [field, value] of Object.entries(more)) assert.equal(error.fields[field], value);
-  return true;
-};
+const refusedAs =
+  (code, more = {}) =>
+  (error) => {
+    assert.equal(error.name, 'EchoMQError');
+    assert.equal(error.code, code, error.message);
+    for (const [field, value] of Object.entries(more)) assert.equal(error.fields[field], value);
+    return true;
+  };
 // How often scripts were called on the server since it began.
 async function calls(command) {
   const info = await server.raw.info('commandstats');
@@ -63,7 +65,10 @@ test('bytes are stored as they are, nothing as nothing, the rest as JSON', async
     assert.deepEqual((await queue.job(id)).data, stored);
   }
   await assert.rejects(queue.add(1n), refusedAs('invalid_argument'));
-  await assert.rejects(queue.add(() => 1), refusedAs('invalid_argument'));
+  await assert.rejects(
+    queue.add(() => 1),
+    refusedAs('invalid_argument'),
+  );
 });
 
 test('ids are decimal strings above 2^53, and no numbers', async () => {
@@ -86,7 +91,8 @@ test('bad options are refused before anything is sent', async () => {
     [{ keepCompleted: { age: -1 } }, 'keepCompleted.age'],
     [{ backoff: { type: 'linear', delay: 1 } }, 'backoff.type'],
   ];
-  for (const [options, option] of bad) await assert.rejects(queue.add(1, options), refusedAs('invalid_argument', { option }));
+  for (const [options, option] of bad)
+    await assert.rejects(queue.add(1, options), refusedAs('invalid_argument', { option }));
   await assert.rejects(queue.add(1, { name: '\ud800' }), refusedAs('encoding'));
   await assert.rejects(queue.add(Buffer.alloc(2 ** 20 + 1)), refusedAs('too_large'));
   const bulk = queue.addBulk([{ data: 1 }, { data: 2, options: { attempts: 0 } }]);
@@ -112,7 +118,11 @@ test('many jobs at once travel in few calls, in their order', async () => {
 
 test('an own id is once, and refusals are told one by one', async () => {
   const queue = fresh();
-  const results = await queue.addBulk([{ data: 1, options: { id: 'a' } }, { data: 2, options: { id: 'a' } }, { data: 3 }]);
+  const results = await queue.addBulk([
+    { data: 1, options: { id: 'a' } },
+    { data: 2, options: { id: 'a' } },
+    { data: 3 },
+  ]);
   assert.equal(results[0].id, 'a');
   assert.equal(results[1].error.code, 'duplicate');
   assert.ok(results[2].ok);

@@ -24,7 +24,9 @@ test('each script of the manifest is there, with the shape of its header', () =>
   for (const line of manifest.trimEnd().split('\n').slice(1)) {
     const [name, keys, args, itemKeys, moreKeys, itemArgs] = line.split(' ');
     const script = scripts[name];
-    const counts = [script.keys, script.args, script.itemKeys, script.moreKeys, script.itemArgs].map((words) => words.length);
+    const counts = [script.keys, script.args, script.itemKeys, script.moreKeys, script.itemArgs].map(
+      (words) => words.length,
+    );
     assert.deepEqual(counts.map(String), [keys, args, itemKeys, moreKeys, itemArgs], name);
   }
 });

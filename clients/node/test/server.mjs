@@ -52,7 +52,7 @@ export async function startServer(...settings) {
 
 // Waits until `condition` answers something true, and answers that; fails after the deadline.
 export async function eventually(condition, what = 'the condition', deadlineMs = 10_000) {
-  for (const end = Date.now() + deadlineMs; ; ) {
+  for (const end = Date.now() + deadlineMs; ;) {
     const answer = await condition();
     if (answer) return answer;
     if (Date.now() > end) throw new Error(`${what} did not come true within ${deadlineMs} ms`);

@@ -96,7 +96,12 @@ test('refusals', () => {
 });
 
 // The vectors are written in the names of C++.
-const NAMES = { keep_completed: 'keepCompleted', keep_failed: 'keepFailed', expires_in: 'expiresIn', keep_last: 'keepLast' };
+const NAMES = {
+  keep_completed: 'keepCompleted',
+  keep_failed: 'keepFailed',
+  expires_in: 'expiresIn',
+  keep_last: 'keepLast',
+};
 function optionsOf(given) {
   const options = {};
   for (const [name, value] of Object.entries(given))
@@ -158,7 +163,10 @@ test('events', () => {
   const { readEntry, parsePosition } = part('event_stream');
   const all = vectors('events');
   for (const { id, fields, events } of all.entries) {
-    const read = readEntry(id, fields.map((field) => Buffer.from(field))).events;
+    const read = readEntry(
+      id,
+      fields.map((field) => Buffer.from(field)),
+    ).events;
     assert.deepEqual(
       read.map(({ atMs, payload, missed: _, ...rest }) => ({ ...rest, payload: payload.toString(), at_ms: atMs })),
       events,

@@ -51,7 +51,9 @@ test('results are what handlers return, reasons what they throw', async () => {
   for (const name of Object.keys(answers)) ids[name] = (await queue.add(undefined, { name })).id;
   const worker = work(queue, (job) => answers[job.name](), { concurrency: 3, stopWhenEmpty: true, name: 'me' });
   await worker.stopped;
-  const job = Object.fromEntries(await Promise.all(Object.entries(ids).map(async ([name, id]) => [name, await queue.job(id)])));
+  const job = Object.fromEntries(
+    await Promise.all(Object.entries(ids).map(async ([name, id]) => [name, await queue.job(id)])),
+  );
   assert.equal(job.value.result.toString(), '{"n":1}');
   assert.deepEqual(job.bytes.result, Buffer.from([0, 255]));
   assert.equal(job.nothing.result, undefined);
@@ -106,7 +108,13 @@ test('outcomes put off, give up, and hold the queue', async () => {
 test('priorities, lifo and lines are in order', async () => {
   const queue = fresh();
   const order = [];
-  for (const [data, options] of [['p2', { priority: 2 }], ['p1', { priority: 1 }], ['a', {}], ['b', {}], ['l', { lifo: true }]])
+  for (const [data, options] of [
+    ['p2', { priority: 2 }],
+    ['p1', { priority: 1 }],
+    ['a', {}],
+    ['b', {}],
+    ['l', { lifo: true }],
+  ])
     await queue.add(data, options);
   await work(queue, (job) => order.push(job.json()) && undefined, { stopWhenEmpty: true }).stopped;
   assert.deepEqual(order, ['l', 'a', 'b', 'p1', 'p2']);
@@ -147,7 +155,11 @@ test('a stop gives back what was not begun and waits for what was', async () => 
   const queue = fresh();
   const ids = (await queue.addBulk(Array.from({ length: 5 }, () => ({})))).map(({ id }) => id);
   let end;
-  const worker = work(queue, (job) => new Promise((resolve) => job.signal.addEventListener('abort', () => (end = () => resolve(job.signal.reason)))));
+  const worker = work(
+    queue,
+    (job) =>
+      new Promise((resolve) => job.signal.addEventListener('abort', () => (end = () => resolve(job.signal.reason)))),
+  );
   await stateIs(queue, ids[0], 'active');
   const stopping = worker.stop();
   await eventually(() => end, 'the handler is asked to stop');
@@ -245,7 +257,8 @@ test('cut connections and a forgetful server lose nothing and double nothing', a
   const worker = work(queue, (job) => void counted.set(job.id, (counted.get(job.id) ?? 0) + 1), { concurrency: 20 });
   const adding = (async () => {
     for (let i = 0; i < total; i += 100)
-      for (const result of await queue.addBulk(Array.from({ length: 100 }, () => ({})))) assert.ok(result.ok, result.error?.message);
+      for (const result of await queue.addBulk(Array.from({ length: 100 }, () => ({}))))
+        assert.ok(result.ok, result.error?.message);
   })();
   for (let cut = 0; cut < 5; ++cut) {
     await eventually(() => counted.size > (cut * total) / 8, 'it goes on');
@@ -256,7 +269,10 @@ test('cut connections and a forgetful server lose nothing and double nothing', a
   await eventually(async () => counted.size === total && (await queue.counts()).active === 0, 'all are worked', 20_000);
   const { waiting, completed, failed } = await queue.counts();
   assert.deepEqual([waiting, completed, failed], [0, 1_000, 0]);
-  assert.deepEqual([...counted.values()].filter((times) => times !== 1), []);
+  assert.deepEqual(
+    [...counted.values()].filter((times) => times !== 1),
+    [],
+  );
   await worker.stop();
 });
 
@@ -293,5 +309,8 @@ test('what is kept for the end of the owner comes after it', async () => {
 
 test('bad options are refused at once', () => {
   for (const options of [{ concurrency: 0 }, { lease: 1 }, { poll: 5 }, { maxCrashes: -1 }, { name: 'x'.repeat(256) }])
-    assert.throws(() => new Worker(mq, 'mail', () => undefined, options), (error) => error instanceof EchoMQError && error.code === 'invalid_argument');
+    assert.throws(
+      () => new Worker(mq, 'mail', () => undefined, options),
+      (error) => error instanceof EchoMQError && error.code === 'invalid_argument',
+    );
 });

@@ -57,13 +57,8 @@ export function readScripts(lua) {
     const [name, sha] = [words[0], words.at(-1)];
     const text = readFileSync(join(lua, `${name}.lua`), 'utf8');
     const header = readHeader(text);
-    const source = [
-      `-- ${name} of ${WIRE}\n`,
-      ...header.USES.map((lib) => libs.get(lib)),
-      codeLines(text),
-    ].join('');
-    if (sha1(source) !== sha)
-      throw new Error(`${name} has the SHA1 ${sha1(source)}, and lua/manifest.txt says ${sha}`);
+    const source = [`-- ${name} of ${WIRE}\n`, ...header.USES.map((lib) => libs.get(lib)), codeLines(text)].join('');
+    if (sha1(source) !== sha) throw new Error(`${name} has the SHA1 ${sha1(source)}, and lua/manifest.txt says ${sha}`);
     const counted = ['KEYS', 'ARGV', 'ITEM KEYS', 'MORE KEYS', 'ITEM ARGV'].map((tag) => header[tag].length);
     if (counted.join(' ') !== words.slice(1, 6).join(' '))
       throw new Error(`${name} has a header of ${counted.join(' ')}, and lua/manifest.txt says otherwise`);

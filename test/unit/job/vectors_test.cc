@@ -74,13 +74,14 @@ TEST(JobVectors, Ends) {
     std::deque<std::string> values;
     job::Ends ends;
     for (const auto& end : one.at("ends"))
-      ends.put({.lease = end.at("lease"),
-                .claims_ended = end.at("claims_ended"),
-                .attempts_made = end.at("attempts_made"),
-                .crashes = end.at("crashes"),
-                .started_ms = end.at("started_ms"),
-                .value = values.emplace_back(fleet::from_base64(end.at("value")))});
-    EXPECT_EQ(ends.text(), fleet::from_base64(one.at("text")));
+      ends.put(
+          {.lease = end.at("lease"),
+           .claims_ended = end.at("claims_ended"),
+           .attempts_made = end.at("attempts_made"),
+           .crashes = end.at("crashes"),
+           .started_ms = end.at("started_ms"),
+           .value = values.emplace_back(fleet::from_base64(end.at("value").get<std::string>()))});
+    EXPECT_EQ(ends.text(), fleet::from_base64(one.at("text").get<std::string>()));
   }
 }
 
