@@ -150,9 +150,7 @@ void declare_probe_fleet(CLI::App& probe, Session& session) {
   verb->add_flag("--member", typed->member)->group("");
   session.declare_server(*verb);
   session.declare_json(
-      *verb,
-      "Print "
-      "{\"server\",\"runtimes\":[..],\"not_run\":[..],\"passed\",\"failed\",\"scenarios\":[..]}");
+      *verb, "Print {\"server\",\"runtimes\",\"not_run\",\"passed\",\"failed\",\"scenarios\"}");
   verb->callback([typed, &session] {
     session.run = [typed, &session] { return fleet_verb(*typed, session); };
   });

@@ -173,7 +173,7 @@ std::string last_failure_is_read(Pair& pair) {
   pair.works.work(pair.queue, {{"fail_before", 9}});
   const auto id = pair.adds.add(pair.queue, jobs_of({{"x", {{"attempts", 2}}}})).at(0);
   const auto job = pair.adds.job_in(pair.queue, id, "failed");
-  const auto reason = job.at("failed_reason").get<std::string>();
+  auto reason = job.at("failed_reason").get<std::string>();
   expect(reason.find("attempt 2") != std::string::npos, "its reason is " + reason);
   return reason;
 }
