@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that is measured, or a member of the fleet: it reads one JSON command a line and answers
-// with one JSON document a line (subject.h and fleet/agent.h say which). What it is given to read
-// ends with this object, and then it ends by itself, or is killed.
+// A process that is measured, or a member of the fleet: it reads one JSON command a line and
+// answers with one JSON document a line (subject.h and fleet/agent.h say which). What it is given
+// to read ends with this object, and then it ends by itself, or is killed.
 //
 // Not thread-safe.
 #pragma once

@@ -2,20 +2,17 @@
 // WorkerCore: the running worker. It puts the parts together: a Lifecycle decides when to claim and when to
 // wait, the Claimer brings jobs, the handler works them, the Settler tells how that ended; meanwhile their leases
 // are extended, and the upkeep of the queue is done.
-import { Claimer, Loaded, jobWithNothing } from './claimer.js';
+import { Claimer, Loaded } from './claimer.js';
 import { EchoMQError, isWeather } from './error.js';
-import { revision } from './generated/scripts.js';
 import { Job } from './job.js';
-import { deadlineFor, leaseOf, leaseToken } from './lease.js';
+import { extendLeases, findLostClaims } from './leases_kept.js';
 import { Lifecycle } from './lifecycle.js';
-import { MAX_BATCH_JOBS } from './add_batcher.js';
 import { Mark, Marker } from './marker.js';
 import { Outcome, reasonOf } from './outcome.js';
 import { QueueCore, pauseFor } from './queue_core.js';
 import { isAbsent } from './refusal.js';
 import { Relay, readMessages } from './relay.js';
-import { buffersOf, scoredOf, statusOf } from './reply.js';
-import { ScriptCall } from './script_call.js';
+import { buffersOf } from './reply.js';
 import { Settlement, endsJob, expire, giveBack, settle } from './settlement.js';
 import { Settler } from './settler.js';
 import { Evictor, Releaser, Sweeper, promote } from './upkeep.js';
@@ -25,7 +22,6 @@ const PATIENCE_MS = 10_000; // of a worker that stops with ends that go unanswer
 const SWEEP_EVERY_MS = 30_000; // between sweeps of trash, ages and deduplication ids
 const DRAIN_POLL_MS = 200; // how often a worker that stops when empty looks
 const PAUSE_MS = 500; // after a refusal that passes
-const PAGE = 500; // of `active`, more than the jobs of one claim, which share a score
 
 // A worker that dies quietly is the worst of failures: it ends only over what no waiting will mend.
 const FINAL = ['fence', 'wrong_type', 'denied', 'closed', 'protocol'];
@@ -375,7 +371,7 @@ export class WorkerCore {
     quiet(this.extend());
     if (this.stopping || !client.connected) return;
     // A lost connection that nobody may end may bring a claim at any time.
-    if (client.killDenied) quiet(this.reconcile(0));
+    if (client.killDenied) quiet(this.reconcile());
     quiet(this.sweeper.tick());
     quiet(this.relay.sweep());
     this.sweptMs += interval;
@@ -385,47 +381,23 @@ export class WorkerCore {
     quiet(this.releaser.sweep());
   }
 
-  private async extend(): Promise<void> {
-    const { client, keys } = this.queue;
+  private extend(): Promise<void> {
     const jobs = [...this.running.keys()].filter((job) => !job.leaseLost);
-    for (let from = 0; from < jobs.length; from += MAX_BATCH_JOBS) {
-      const batch = jobs.slice(from, from + MAX_BATCH_JOBS);
-      const deadline = deadlineFor(client.nowMs(), this.options.lease);
-      const call = new ScriptCall('job/extend', keys, { revision, deadline, count: batch.length });
-      for (const job of batch) call.itemArgs({ id: job.id, token: job.token });
-      const reply = await this.queue.call(call);
-      batch.forEach((job, i) => {
-        if (statusOf(reply, i) !== 'stale') job.held.deadlineS = deadline;
-        else if (this.running.has(job)) job.askToStop('lease_lost');
-      });
-    }
+    return extendLeases(this.queue, jobs, this.options.lease, (job) => {
+      if (this.running.has(job)) job.askToStop('lease_lost');
+    });
   }
 
   // Extending comes first: every lease may be about to end. Then claims whose answer was lost are given back.
   private async onReconnect(): Promise<void> {
     this.lookAgain();
     await this.extend().catch(() => undefined);
-    await this.reconcile(0).catch(() => undefined);
+    await this.reconcile().catch(() => undefined);
   }
 
-  // Claims of this node that neither a run nor a claim knows of.
-  private async reconcile(from: number): Promise<void> {
-    const { client, keys } = this.queue;
-    const page = ['(inf', 'BYSCORE', 'LIMIT', '0', String(PAGE), 'WITHSCORES'];
-    const entries = scoredOf(await client.command('zrange', [keys.active, String(from), ...page]));
-    // Backwards, because of releases the job that was claimed last is pushed first.
-    for (const { member, score } of [...entries].reverse()) {
-      const lease = leaseOf(score);
-      const token = leaseToken(lease);
-      const known = this.queue.isHeld(member, token) || this.queue.claimsOnTheirWay.includes(token);
-      if (lease.node !== client.holder.node || known) continue;
-      this.queue.holds(member, token); // so that no later look finds it again
-      this.settler.push(giveBack(new Job(this.queue, jobWithNothing(member), lease), ++this.claims, false));
-    }
+  private async reconcile(): Promise<void> {
+    await findLostClaims(this.queue, (job) => this.settler.push(giveBack(job, ++this.claims, false)));
     this.settler.pump();
-    if (entries.length < PAGE) return;
-    const last = entries[PAGE - 1].score;
-    await this.reconcile(entries[0].score === last ? last + 1 : last);
   }
 
   // --- the end
