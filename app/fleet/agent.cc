@@ -96,6 +96,7 @@ class Agent : public bench::Subject {
     if (verb == "heard")
       return Json{{"events", notes_.get("heard " + command.at("queue").get<std::string>())}};
     if (verb == "flow") return flow(command);
+    if (verb == "schedule") return schedule(command);
     return Error{ErrorCode::invalid_argument, "this member cannot do \"" + verb + "\"", {}};
   }
 
@@ -117,7 +118,7 @@ class Agent : public bench::Subject {
                 {"version", "libechomq " + std::string(echomq::library_version())},
                 {"wire", echomq::wire_version()},
                 {"bundle", echomq::bundle_hash()},
-                {"can", {"flow"}}};
+                {"can", {"flow", "schedule"}}};
   }
 
   Result<Json> add(const Json& command) {
@@ -224,6 +225,17 @@ class Agent : public bench::Subject {
     const auto added = echomq::Flows(*client_).add(root);
     if (!added) return added.error();
     return Json{{"id", added->id}};
+  }
+
+  Result<Json> schedule(const Json& command) {
+    auto of = queue(command);
+    const auto interval = std::chrono::milliseconds(command.at("every_ms"));
+    const auto made =
+        echomq::Schedulers<>(of).upsert("fleet", {.when = echomq::Every{interval},
+                                                  .limit = command.at("limit"),
+                                                  .missed = echomq::Missed::run_all()});
+    if (!made) return made.error();
+    return Json::object();
   }
 
   std::optional<echomq::Client> client_;

@@ -5,8 +5,9 @@
 // the same language. Bytes are base64, ids and names text, options those of JobOptions as
 // test/vectors/options.json has them.
 //
-//   {"do":"hello","url":U}      connects -> {"runtime":"c++","version":V,"wire":W,"revision":R,
-//                               "can":[...]}   of flow, plant: what not every runtime does
+//   {"do":"hello","url":U}      connects -> {"runtime":"c++","version":V,"wire":W,"bundle":S,
+//                               "can":[...]}   of flow, plant, schedule: what not every runtime
+//                               does
 //   {"do":"add","queue":Q,"jobs":[{"data":B,"options":{..}}]}
 //                               -> {"added":[{"id":I,"deduplicated":D} or {"code":C}]}
 //   {"do":"work","queue":Q,"concurrency":C,"lease_ms":L,"name":N,"fail_before":A,"hang":H}
@@ -22,6 +23,7 @@
 //   {"do":"heard","queue":Q}    -> {"events":["added 7",..]}
 //   {"do":"flow","parent":Q,"child":Q,"data":[B]}   a parent and a child for each of them
 //                               -> {"id":I}
+//   {"do":"schedule","queue":Q,"every_ms":N,"limit":L}   a scheduler
 //   {"do":"plant","queue":Q,"ids":[I],"data":B}   jobs of these ids, as if they were minted
 #pragma once
 

@@ -88,7 +88,7 @@ class Run {
               [this, works] { return Member(settings_.runtimes[works], settings_.url, stopped_); }};
     if (!scenario.applies(pair)) {
       line.verdict = Line::Verdict::not_run;
-      line.detail = "neither can do it";
+      line.detail = "not this way round";
       return line;
     }
     const auto begin = Clock::now();

@@ -342,6 +342,18 @@ std::string children_release_their_parent(Pair& pair) {
   return "with the results of two children";
 }
 
+// Who fires no schedulers leaves their ticks to the other one, though it may be told of them first.
+std::string ticks_are_not_lost(Pair& pair) {
+  constexpr int kTicks = 3;
+  pair.works.work(pair.queue, {{"name", "works"}});
+  pair.adds.ask({{"do", "schedule"}, {"queue", pair.queue}, {"every_ms", 300}, {"limit", kTicks}});
+  pair.adds.work(pair.queue, {{"name", "adds"}});
+  eventually("each tick has made its job", [&] {
+    return pair.works.ask({{"do", "counts"}, {"queue", pair.queue}}).at("completed") == kTicks;
+  });
+  return fmt::format("{} ticks, {} jobs", kTicks, kTicks);
+}
+
 bool always(const Pair& /*pair*/) { return true; }
 
 }  // namespace
@@ -367,6 +379,8 @@ const std::vector<Scenario>& scenarios() {
       {"paused and removed", always, paused_and_removed},
       {"children release their parent", [](const Pair& pair) { return pair.adds.can("flow"); },
        children_release_their_parent},
+      {"ticks are not lost", [](const Pair& pair) { return pair.adds.can("schedule"); },
+       ticks_are_not_lost},
       {"killed and recovered", always, killed_and_recovered}};
   return all;
 }
