@@ -5,7 +5,7 @@ if(ECHOMQ_BUILD_APPS)
   find_package(CLI11 REQUIRED)
   find_package(fmt REQUIRED)
 
-  echomq_sources(emq_sources app/emq app/bench)
+  echomq_sources(emq_sources app/emq app/bench app/fleet)
   if(emq_sources)
     echomq_program(emq ${emq_sources})
     set_target_properties(emq PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

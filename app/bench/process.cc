@@ -120,6 +120,10 @@ double Process::peak_memory() const {
   return 0;
 }
 
+void Process::kill() {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
+
 void Process::end() {
   if (pid_ <= 0) return;
   ::close(to_);

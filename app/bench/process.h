@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that is measured: it reads one JSON command a line and answers with one JSON document a
-// line (subject.h says which). What it is given to read ends with this object, and then it ends by
-// itself, or is killed.
+// A process that is measured, or a member of the fleet: it reads one JSON command a line and
+// answers with one JSON document a line (subject.h and fleet/agent.h say which). What it is given
+// to read ends with this object, and then it ends by itself, or is killed.
 //
 // Not thread-safe.
 #pragma once
@@ -41,6 +41,8 @@ class Process {
   echomq::Result<Json> ask(const Json& command, std::chrono::milliseconds limit);
   // The most memory that it ever had, in bytes; 0 where /proc does not tell.
   [[nodiscard]] double peak_memory() const;
+  // SIGKILL, now: it ends as in a crash.
+  void kill();
   // Closes what it reads and waits until it has ended; kills it after five seconds.
   void end();
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// emq probe: does a server do what the wire promises? The suite is the library's (echomq/probe.h).
+// emq probe: does a server do what the wire promises, and do the runtimes work together? The suite is
+// the library's (echomq/probe.h), the fleet stands in app/fleet.
 #include "echomq/probe.h"
 
 #include <array>
 #include <memory>
 #include <string>
 
+#include "probe_fleet.h"
 #include "session.h"
 
 namespace emq {
@@ -148,12 +150,14 @@ void declare_dispatch(CLI::App& probe, Session& session) {
 }  // namespace
 
 void declare_probe(CLI::App& app, Session& session) {
-  auto* probe = session.declare(app, "probe", "Prove a server: conformance, dispatch",
+  auto* probe = session.declare(app, "probe", "Prove a server and its runtimes: conformance, dispatch, fleet",
                                 "  emq probe conformance --audit\n"
-                                "  emq probe dispatch\n");
+                                "  emq probe dispatch\n"
+                                "  emq probe fleet\n");
   probe->require_subcommand(1);
   declare_conformance(*probe, session);
   declare_dispatch(*probe, session);
+  declare_probe_fleet(*probe, session);
 }
 
 }  // namespace emq

@@ -28,6 +28,8 @@ TEST_F(Usage, EveryHelpHasAnExampleAndTheExitCodesAndFitsATerminal) {
                                                     {"id", "mint"},
                                                     {"keys"},
                                                     {"bench"},
+                                                    {"probe"},
+                                                    {"probe", "fleet"},
                                                     {"list"},
                                                     {"logs"},
                                                     {"workers"},
