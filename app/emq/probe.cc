@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emq probe: does a server do what the wire promises, and do the runtimes work together? The suite is
-// the library's (echomq/probe.h), the fleet stands in app/fleet.
+// emq probe: does a server do what the wire promises, and do the runtimes work together? The suite
+// is the library's (echomq/probe.h), the fleet stands in app/fleet.
 #include "echomq/probe.h"
 
 #include <array>
@@ -150,10 +150,11 @@ void declare_dispatch(CLI::App& probe, Session& session) {
 }  // namespace
 
 void declare_probe(CLI::App& app, Session& session) {
-  auto* probe = session.declare(app, "probe", "Prove a server and its runtimes: conformance, dispatch, fleet",
-                                "  emq probe conformance --audit\n"
-                                "  emq probe dispatch\n"
-                                "  emq probe fleet\n");
+  auto* probe =
+      session.declare(app, "probe", "Prove a server and its runtimes: conformance, dispatch, fleet",
+                      "  emq probe conformance --audit\n"
+                      "  emq probe dispatch\n"
+                      "  emq probe fleet\n");
   probe->require_subcommand(1);
   declare_conformance(*probe, session);
   declare_dispatch(*probe, session);

@@ -36,7 +36,7 @@ class QueueExamination {
  private:
   // False where the rest would be of another wire's keys.
   bool examine_fence() {
-    const auto meta = patient_.ask({"HMGET", keys_.meta, "version", "min_revision", "paused"});
+    const auto meta = patient_.ask({"HMGET", keys_.meta, "version", "min_revision", "pause"});
     if (!meta || meta->items.size() != 3) {
       const auto wrong_type = patient_.denied().find("WRONGTYPE") != std::string::npos;
       if (wrong_type)

@@ -104,6 +104,8 @@ constexpr std::array kAnswers{
     Answer{"queue/metrics", "[10 0 0 0 0 0 0 0 0 0 0]"},
     Answer{"queue/pause", "1"},
     Answer{"queue/pause", "1"},
+    Answer{"queue/repair", "[0 0 0 0 0 0 0 0 0 0]"},
+    Answer{"queue/repair", "[0 1 0 2 0 0 0 0 1 0]"},
     Answer{"queue/limit", "1"},
     Answer{"queue/limit", "1"},
     Answer{"queue/hold", "1800000620000"},

@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "echomq/keyspace.h"
-#include "protocol/registry.h"
+#include "protocol/v1_names.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2::probe {
@@ -134,17 +134,9 @@ class KeysOfCommands {
   std::map<const MonitorLine*, Reply> replies_;
 };
 
-// What a v1 client may have left in the place of our keys is looked at, and repaired.
-bool is_word_of_v1(const std::string& key) {
-  const auto at = key.find("}:");
-  if (!key.starts_with("emq:{") || at == std::string::npos) return false;
-  const auto& words = registry::kV1Words;
-  return std::find(words.begin(), words.end(), key.substr(at + 2)) != words.end();
-}
-
 // Says so when a key is none of this wire.
 void check_key(const std::string& who, const std::string& key, Audit& found) {
-  if (is_word_of_v1(key)) return;
+  if (is_v1_word_key(key)) return;  // looked at, and repaired
   if (const auto parsed = parse_key(key); !parsed)
     found.violations.push_back(who + " uses " + key + ": " + parsed.error().detail);
 }

@@ -2,12 +2,14 @@
 // What v1 leaves of a queue, and where: the keys that a look for it asks for.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "echomq/keyspace.h"
+#include "protocol/registry.h"
 
 namespace echomq::inline v2 {
 
@@ -37,6 +39,14 @@ inline std::vector<V1Name> v1_names(const std::vector<std::string>& prefixes,
 // A key that only v1 has, in the place of our keys. `paused` is what v1's pause makes of `wait`.
 inline std::string v1_word_key(const std::string& queue, std::string_view word) {
   return v1_key("emq", "{" + queue + "}", word);
+}
+
+// Whether it is one: queue/repair declares those, and nothing else does.
+inline bool is_v1_word_key(std::string_view key) {
+  const auto at = key.find("}:");
+  if (!key.starts_with("emq:{") || at == std::string_view::npos) return false;
+  const auto& words = registry::kV1Words;
+  return std::find(words.begin(), words.end(), key.substr(at + 2)) != words.end();
 }
 
 }  // namespace echomq::inline v2
