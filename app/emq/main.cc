@@ -80,6 +80,7 @@ Exit run(int argc, char** argv) {
   emq::declare_events(app, session);
   emq::declare_id(app, session);
   emq::declare_keys(app, session);
+  emq::declare_migrate(app, session);
   emq::declare_acl(app, session);
   emq::declare_bench(app, session);
   try {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "migrate/v1_fence.h"
+
+#include <utility>
+#include <vector>
+
+#include "migrate/v1_job.h"
+#include "migrate/v1_options.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2::migrate {
+namespace {
+
+// KEYS: meta wait paused marker
+constexpr const char* kPause = R"(
+if redis.call('HEXISTS', KEYS[1], 'paused') == 1 then return 0 end
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  if redis.call('EXISTS', KEYS[3]) == 1 then return redis.error_reply('both wait and paused hold jobs') end
+  redis.call('RENAME', KEYS[2], KEYS[3])
+end
+redis.call('HSET', KEYS[1], 'paused', 1)
+redis.call('DEL', KEYS[4])
+return 1)";
+
+// KEYS: active meta id kept_meta kept_id; ARGV: the tombstone. What stood there keeps standing
+// beside it, so that it comes back as it was, whoever dies in between.
+constexpr const char* kTombstones = R"(
+if redis.call('TYPE', KEYS[2]).ok == 'string' then return 0 end
+local running = redis.call('LLEN', KEYS[1])
+if running > 0 then return running end
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[4]) end
+if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('RENAME', KEYS[3], KEYS[5]) end
+redis.call('SET', KEYS[2], ARGV[1])
+redis.call('SET', KEYS[3], ARGV[1])
+return 0)";
+
+// KEYS: meta id kept_meta kept_id wait paused marker; ARGV: whether v1 was paused itself, then the
+// scores and members of its marker.
+constexpr const char* kGiveBack = R"(
+if redis.call('TYPE', KEYS[1]).ok == 'string' then
+  redis.call('DEL', KEYS[1], KEYS[2])
+  if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('RENAME', KEYS[3], KEYS[1]) end
+  if redis.call('EXISTS', KEYS[4]) == 1 then redis.call('RENAME', KEYS[4], KEYS[2]) end
+end
+if ARGV[1] == '0' and redis.call('HDEL', KEYS[1], 'paused') == 1 then
+  if redis.call('EXISTS', KEYS[6]) == 1 then redis.call('RENAME', KEYS[6], KEYS[5]) end
+  for i = 2, #ARGV - 1, 2 do redis.call('ZADD', KEYS[7], ARGV[i], ARGV[i + 1]) end
+end
+return 1)";
+
+Result<wire::Reply> run(Link& source, const char* script, const std::vector<std::string>& keys,
+                        const std::vector<std::string>& args) {
+  std::vector<std::string> words{"EVAL", script, std::to_string(keys.size())};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), args.begin(), args.end());
+  return source.ask(words);
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<void> note_source(Link& source, const V1Keys& v1, Journal& journal) {
+  const auto meta = source.ask({"HGETALL", v1("meta")});
+  if (!meta) return meta.error();
+  const auto id = source.ask({"GET", v1("id")});
+  if (!id) return id.error();
+  const auto marker = source.ask({"ZRANGE", v1("marker"), "0", "-1", "WITHSCORES"});
+  if (!marker) return marker.error();
+  const auto fields = read_hash(*meta);
+  Json noted = Json::object();
+  for (const auto& [field, value] : fields) noted[field] = value;
+  Json marks = Json::array();
+  for (const auto& [member, score] : wire::scored(*marker)) {
+    marks.push_back(std::to_string(score));
+    marks.push_back(member);
+  }
+  journal.was_paused = fields.contains("paused");
+  journal.meta = dumped(noted);
+  journal.id = id->text;
+  journal.marker = dumped(marks);
+  return {};
+}
+
+Result<void> pause_source(Link& source, const V1Keys& v1) {
+  const auto reply = run(source, kPause, {v1("meta"), v1("wait"), v1("paused"), v1("marker")}, {});
+  if (!reply) return reply.error();
+  return {};
+}
+
+Result<std::int64_t> count_active(Link& source, const V1Keys& v1) {
+  const auto reply = source.ask({"LLEN", v1("active")});
+  if (!reply) return reply.error();
+  return reply->integer;
+}
+
+Result<std::int64_t> put_tombstones(Link& source, const V1Keys& v1, const std::string& target) {
+  const auto reply =
+      run(source, kTombstones, {v1("active"), v1("meta"), v1("id"), v1(kKeptMeta), v1(kKeptId)},
+          {tombstone(target)});
+  if (!reply) return reply.error();
+  return reply->integer;
+}
+
+Result<void> give_back(Link& source, const V1Keys& v1, const Journal& journal) {
+  std::vector<std::string> args{journal.was_paused ? "1" : "0"};
+  const auto marks = Json::parse(journal.marker, nullptr, /*allow_exceptions=*/false);
+  if (marks.is_array())
+    for (const auto& mark : marks)
+      if (mark.is_string()) args.push_back(mark.get<std::string>());
+  const auto reply = run(
+      source, kGiveBack,
+      {v1("meta"), v1("id"), v1(kKeptMeta), v1(kKeptId), v1("wait"), v1("paused"), v1("marker")},
+      args);
+  if (!reply) return reply.error();
+  return {};
+}
+
+}  // namespace echomq::inline v2::migrate
