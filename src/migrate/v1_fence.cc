@@ -13,6 +13,7 @@ namespace {
 
 // KEYS: meta wait paused marker
 constexpr const char* kPause = R"(
+if redis.call('TYPE', KEYS[1]).ok == 'string' then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'paused') == 1 then return 0 end
 if redis.call('EXISTS', KEYS[2]) == 1 then
   if redis.call('EXISTS', KEYS[3]) == 1 then return redis.error_reply('both wait and paused hold jobs') end

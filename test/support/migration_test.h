@@ -34,7 +34,7 @@ class MigrationTest : public FlowTest {
     words_ = v1.queues();
     MigrationOptions options;
     options.prefix = v1.prefix();
-    for (const auto& queue : v1.queues()) options.queues.push_back({queue, named(queue)});
+    for (const auto& moved : v1.queues()) options.queues.push_back({moved, named(moved)});
     options.drain_timeout = std::chrono::milliseconds(0);
     return options;
   }

@@ -52,7 +52,8 @@ V1Fixture::V1Fixture(RawClient& redis, const std::string& which)
     text.replace(at, was.size(), prefix_ + ":");
     at += prefix_.size() + 1;
   }
-  for (const auto& [key, content] : json::parse(text).items()) {
+  const auto keys = json::parse(text);
+  for (const auto& [key, content] : keys.items()) {
     const auto reply = redis_(command_for(key, content));
     if (reply.is_error()) throw std::runtime_error(key + ": " + reply.text);
     if (content.contains("ttl"))

@@ -12,6 +12,7 @@ emq=$1
 jobs=${2:-1000}
 folder=$(mktemp -d)
 server=
+socket=
 
 end() {
   if [[ -n $server ]]; then
@@ -33,10 +34,10 @@ show() {
 server=$!
 export EMQ_URL="embedded:$folder/data"
 for ((i = 0; i < 200; i++)); do
-  "$emq" queues >/dev/null 2>&1 || "$emq" status >/dev/null 2>&1 && break
+  socket=$(find "$folder/data" -name "*.sock" 2>/dev/null | head -1 || true)
+  [[ -S $socket ]] && "$emq" status >/dev/null 2>&1 && break
   sleep 0.05
 done
-socket=$(find "$folder/data" -name '*.sock' | head -1)
 [[ -S $socket ]] || { echo "the server did not start: $(cat "$folder/up.log")" >&2; exit 1; }
 
 say "1. Node makes a v1 deployment: five queues, flows over three of them, schedulers, $jobs jobs more"
@@ -75,11 +76,9 @@ for queue in "${queues[@]}"; do
 done
 for ((i = 0; i < 1200; i++)); do
   left=$("$emq" status --json | node -e '
-    const lines = require("fs").readFileSync(0, "utf8").trim().split("\n").map((line) => JSON.parse(line));
-    const all = lines.flatMap((line) => line.queues ?? [line]);
-    const sum = (queue) => ["waiting", "prioritized", "active", "waiting_children", "waiting-children"]
-      .reduce((n, state) => n + (queue[state] ?? queue.counts?.[state] ?? 0), 0);
-    console.log(all.reduce((n, queue) => n + sum(queue), 0));')
+    const { queues } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+    const pending = ["waiting", "prioritized", "active", "waiting_children"];
+    console.log(queues.reduce((n, queue) => n + pending.reduce((sum, state) => sum + queue[state], 0), 0));')
   ((left == 0)) && break
   sleep 0.1
 done

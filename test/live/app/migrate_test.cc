@@ -23,17 +23,17 @@ class MigrateVerb : public EmqTest {
       GTEST_SKIP() << "a migration needs more rights than `emq acl` gives";
   }
   ~MigrateVerb() override {
-    for (const auto& queue : v1.queues()) {
-      delete_queue(redis, name + "." + queue);
-      redis({"DEL", migration_key(name + "." + queue)});
-      redis({"ZREM", reserve_key(Reserve::queues), name + "." + queue});
+    for (const auto& moved : v1.queues()) {
+      delete_queue(redis, name + "." + moved);
+      redis({"DEL", migration_key(name + "." + moved)});
+      redis({"ZREM", reserve_key(Reserve::queues), name + "." + moved});
     }
   }
   EmqRun step(const std::string& verb, const std::vector<std::string>& more = {}) {
     std::vector<std::string> words{"migrate", verb, "--prefix", v1.prefix()};
-    for (const auto& queue : v1.queues()) {
+    for (const auto& moved : v1.queues()) {
       words.emplace_back("--rename");
-      words.push_back(queue + "=" + name + "." + queue);
+      words.push_back(moved + "=" + name + "." + moved);
     }
     words.insert(words.end(), more.begin(), more.end());
     return emq(words);

@@ -21,7 +21,7 @@ class KilledMigration : public MigrationTest {
   // Kills a process that does that behind its n-th step. False: it had ended before.
   bool killed(const std::string& act, int step) {
     std::vector<std::string> words{server.url(), v1.prefix(), act, std::to_string(step)};
-    for (const auto& queue : options_of(v1).queues) words.push_back(queue.from + "=" + queue.to);
+    for (const auto& moved : options_of(v1).queues) words.push_back(moved.from + "=" + moved.to);
     ChildProcess process("migration_process", words);
     const auto code = process.wait();
     EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << act << " " << step << process.output();
@@ -52,9 +52,9 @@ TEST_F(KilledMigration, BehindEachStepOfRunAndOfAbort) {
   ASSERT_TRUE(migration.abort());
   // When it began is all that differs from one run to the next.
   const auto ageless = [this](Dump targets) {
-    for (const auto& queue : v1.queues()) {
-      targets.erase(key(named(queue), Structure::de_due));
-      auto& meta = targets[key(named(queue), Structure::meta)];
+    for (const auto& moved : v1.queues()) {
+      targets.erase(key(named(moved), Structure::de_due));
+      auto& meta = targets[key(named(moved), Structure::meta)];
       const auto created = meta.find("'created=");
       if (created != std::string::npos) meta.erase(created, meta.find(' ', created) - created + 1);
     }
@@ -96,7 +96,7 @@ TEST_F(KilledMigration, BehindEachStepOfFinish) {
     if (!key.ends_with(":meta")) {
       EXPECT_EQ(dump_targets()[key], content) << key;
     }
-  for (const auto& queue : v1.queues()) EXPECT_TRUE(queue_of(queue).counts()) << queue;
+  for (const auto& moved : v1.queues()) EXPECT_TRUE(queue_of(moved).counts()) << moved;
 }
 
 TEST_F(KilledMigration, ByTheSystemAtSomeSteps) {

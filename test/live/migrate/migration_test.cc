@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 
 class MigratedDeployment : public MigrationTest, public testing::WithParamInterface<const char*> {
  protected:
-  std::vector<std::string> v1_list(const std::string& queue, const std::string& suffix) {
-    const auto key = v1.key(queue, suffix);
+  std::vector<std::string> v1_list(const std::string& moved, const std::string& suffix) {
+    const auto key = v1.key(moved, suffix);
     return texts(redis({"TYPE", key}).text == "list" ? redis({"LRANGE", key, "0", "-1"})
                                                      : redis({"ZRANGE", key, "0", "-1"}));
   }
@@ -31,8 +31,8 @@ class MigratedDeployment : public MigrationTest, public testing::WithParamInterf
     for (auto& id : ids) id = migrate::map_id(id);
     return ids;
   }
-  std::vector<std::string> here(const std::string& queue, Structure place) {
-    const auto where = key(named(queue), place);
+  std::vector<std::string> here(const std::string& moved, Structure place) {
+    const auto where = key(named(moved), place);
     return texts(place == Structure::wait ? redis({"LRANGE", where, "0", "-1"})
                                           : redis({"ZRANGE", where, "0", "-1"}));
   }
@@ -78,24 +78,24 @@ TEST_P(MigratedDeployment, IsMovedWholeAndWorks) {
   for (const auto& [key, content] : v1.dump())
     EXPECT_THAT(content, HasSubstr("string echomq:2.0.0 migrated to emq:{")) << key;
   EXPECT_EQ(v1.dump().size(), 10U) << "two tombstones a queue";
-  std::int64_t moved = 0;
-  for (const auto& queue : v1.queues()) {
-    const auto now = counts_of(queue);
-    moved += now.waiting + now.prioritized + now.delayed + now.waiting_children + now.completed +
-             now.failed;
+  std::int64_t sum = 0;
+  for (const auto& moved : v1.queues()) {
+    const auto now = counts_of(moved);
+    sum += now.waiting + now.prioritized + now.delayed + now.waiting_children + now.completed +
+           now.failed;
   }
-  EXPECT_EQ(moved, jobs);
+  EXPECT_EQ(sum, jobs);
   EXPECT_TRUE(migration.finish()) << "again, without harm";
 
   std::set<std::string> pending;
-  for (const auto& queue : v1.queues())
+  for (const auto& moved : v1.queues())
     for (const auto place :
          {Structure::wait, Structure::prioritized, Structure::delayed, Structure::waiting_children})
-      for (const auto& id : here(queue, place)) pending.insert(queue + " " + id);
+      for (const auto& id : here(moved, place)) pending.insert(moved + " " + id);
   ASSERT_TRUE(queue_of("mail").resume());
-  for (const auto& queue : v1.queues()) {
-    ASSERT_TRUE(queue_of(queue).promote_all());
-    work(queue, [](Job<>&) { return Outcome::done("ok"); });
+  for (const auto& moved : v1.queues()) {
+    ASSERT_TRUE(queue_of(moved).promote_all());
+    work(moved, [](Job<>&) { return Outcome::done("ok"); });
   }
   for (const auto& job : pending) {
     const auto blank = job.find(' ');
@@ -108,13 +108,13 @@ TEST_P(MigratedDeployment, IsMovedWholeAndWorks) {
 TEST_P(MigratedDeployment, KeepsTheOrderOfEveryListAndAmongEquals) {
   auto migration = migration_of(v1);
   std::map<std::string, std::vector<std::string>> expected;
-  for (const auto& queue : v1.queues()) {
-    auto wait = v1_list(queue, "paused");
-    if (wait.empty()) wait = v1_list(queue, "wait");
+  for (const auto& moved : v1.queues()) {
+    auto wait = v1_list(moved, "paused");
+    if (wait.empty()) wait = v1_list(moved, "wait");
     std::reverse(wait.begin(), wait.end());
-    expected[queue + " wait"] = mapped(wait);
+    expected[moved + " wait"] = mapped(wait);
     for (const auto* const set : {"prioritized", "delayed", "completed", "failed"})
-      expected[queue + " " + set] = mapped(v1_list(queue, set));
+      expected[moved + " " + set] = mapped(v1_list(moved, set));
   }
   EXPECT_GT(expected.at("orders wait").size(), 5U);
   EXPECT_GT(expected.at("orders prioritized").size(), 5U);
@@ -130,6 +130,12 @@ TEST_P(MigratedDeployment, KeepsTheOrderOfEveryListAndAmongEquals) {
                                                : Structure::failed;
     EXPECT_EQ(here(name_of_list.substr(0, blank), place), ids) << name_of_list;
   }
+  // A child that has ended is known to its parent by its new name, with its result.
+  const auto ended =
+      read_map(redis({"HGETALL", job_key(named("mail"), "parent-2", Sub::processed)}));
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_TRUE(ended.begin()->first.starts_with(named("early") + ":early-")) << ended.begin()->first;
+  EXPECT_EQ(ended.begin()->second, R"(1:+{"early":true})");
   ASSERT_TRUE(migration.abort());
 }
 
@@ -244,7 +250,7 @@ TEST_F(RefusedMigration, WhatPlanFindsBlocks) {
 
 TEST_F(RefusedMigration, OfHalfAFlow) {
   auto options = options_of(v1);
-  std::erase_if(options.queues, [](const auto& queue) { return queue.from == "parts"; });
+  std::erase_if(options.queues, [](const auto& moved) { return moved.from == "parts"; });
   Migration migration(client, options);
   const auto plan = migration.plan().value();
   EXPECT_TRUE(plan.blocked());
