@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kAtOnce = 128;
 
 // What stands beside the jobs. The lists and sets are empty by then, and gone.
-constexpr std::array<std::string_view, 15> kBesides{"active",
+constexpr std::array<std::string_view, 16> kBesides{"active",
                                                     "pc",
                                                     "stalled",
                                                     "stalled-check",
@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 15> kBesides{"active",
                                                     "metrics:failed",
                                                     "metrics:completed:data",
                                                     "metrics:failed:data",
+                                                    kKeptMarker,
                                                     kKeptMeta,
                                                     kKeptId};
 

@@ -21,8 +21,6 @@ struct Journal {
   // For people, and for a source that was restored from elsewhere: v1's meta as JSON, and its id.
   std::string meta{};
   std::string id{};
-  // The members of v1's marker and their scores, as JSON.
-  std::string marker{};
 };
 
 std::string place_of(const std::string& url, const std::string& prefix);

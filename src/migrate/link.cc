@@ -68,23 +68,33 @@ Result<std::shared_ptr<Link>> Link::open(const std::shared_ptr<ClientCore>& core
                                               .allow_eviction = true,
                                               .tls = std::move(context)});
   }
-  // The connection tells of a refused login or certificate only here.
+  // Whoever cannot be reached at all is told so at once, and why.
   struct Reached {
     std::mutex mutex;
+    std::condition_variable known;
+    bool ready = false;
     std::optional<Error> problem;
   };
   auto reached = std::make_shared<Reached>();
+  connection->on_ready = [reached](const wire::ServerInfo&) {
+    const std::lock_guard lock(reached->mutex);
+    reached->ready = true;
+    reached->known.notify_one();
+  };
   connection->on_down = [reached](const Error& why) {
     const std::lock_guard lock(reached->mutex);
     reached->problem = why;
+    reached->known.notify_one();
   };
   core->loop().post([connection] { connection->start(); });
   std::shared_ptr<Link> link(new Link(core, connection, address));
-  if (auto pong = link->ask({"PING"}); !pong) {
-    const std::lock_guard lock(reached->mutex);
-    return reached->problem.value_or(pong.error());
-  }
-  return link;
+  std::unique_lock lock(reached->mutex);
+  const bool told = reached->known.wait_for(lock, core->options().connect_timeout, [&reached] {
+    return reached->ready || reached->problem;
+  });
+  if (reached->ready) return link;
+  if (told) return *reached->problem;
+  return Error{ErrorCode::timeout, "no answer from " + address + " within the connect timeout", {}};
 }
 
 Link::~Link() {

@@ -25,7 +25,7 @@ struct KeyOfV1 {
   std::string_view word;
   std::string_view type;
 };
-constexpr std::array<KeyOfV1, 23> kKeysOfV1{{
+constexpr std::array<KeyOfV1, 24> kKeysOfV1{{
     {"meta", "hash"},
     {"id", "string"},
     {"wait", "list"},
@@ -47,6 +47,7 @@ constexpr std::array<KeyOfV1, 23> kKeysOfV1{{
     {"metrics:completed:data", "list"},
     {"metrics:failed", "hash"},
     {"metrics:failed:data", "list"},
+    {kKeptMarker, "zset"},
     {kKeptMeta, "hash"},
     {kKeptId, "string"},
 }};
@@ -95,8 +96,8 @@ class Planning {
     session_.begin_progress(*total);
     for (auto& queue : session_.queues())
       if (auto looked = look(queue); !looked) return looked.error();
-    for (auto& queue : session_.queues())
-      if (auto looked = look_for_producers(queue); !looked) return looked.error();
+    for (const auto& [queue, id] : ids_)
+      if (auto looked = look_for_producers(*queue, id); !looked) return looked.error();
     std::int64_t jobs = 0;
     for (const auto& queue : plan_.queues) jobs += queue.jobs();
     plan_.estimated_memory += plan_.bytes;
@@ -129,7 +130,7 @@ class Planning {
     if (!*known) return {};
     const auto id = session_.source().ask({"GET", queue.v1("id")});
     if (!id) return id.error();
-    ids_.emplace_back(id->text);
+    ids_.emplace_back(&queue, id->text);
     auto counts = session_.counts(queue);
     if (!counts) return counts.error();
     if (counts->version.empty() && counts->jobs() + counts->active + counts->schedulers == 0)
@@ -201,21 +202,19 @@ class Planning {
   }
 
   // v1 counts every add in `id`; what has risen while the jobs were read was risen by somebody.
-  Result<void> look_for_producers(const MovingQueue& queue) {
-    const auto at = looked_++;
-    if (at >= ids_.size() || queue.journal.phase >= MigrationPhase::fenced) return {};
+  Result<void> look_for_producers(const MovingQueue& queue, const std::string& was) {
     const auto id = session_.source().ask({"GET", queue.v1("id")});
     if (!id) return id.error();
-    if (id->text != ids_[at])
-      block(queue, "jobs are being added (its counter went from " + ids_[at] + " to " + id->text +
+    if (id->text != was)
+      block(queue, "jobs are being added (its counter went from " + was + " to " + id->text +
                        " meanwhile): stop its producers first");
     return {};
   }
 
   MigrationSession& session_;
   MigrationPlan plan_{};
-  std::vector<std::string> ids_{};
-  std::size_t looked_ = 0;
+  // The counters of the queues that were read, as they were before.
+  std::vector<std::pair<const MovingQueue*, std::string>> ids_{};
 };
 
 }  // namespace

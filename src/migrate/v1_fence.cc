@@ -6,12 +6,11 @@
 
 #include "migrate/v1_job.h"
 #include "migrate/v1_options.h"
-#include "wire/reply_form.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
 
-// KEYS: meta wait paused marker
+// KEYS: meta wait paused marker kept_marker
 constexpr const char* kPause = R"(
 if redis.call('TYPE', KEYS[1]).ok == 'string' then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'paused') == 1 then return 0 end
@@ -20,7 +19,7 @@ if redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('RENAME', KEYS[2], KEYS[3])
 end
 redis.call('HSET', KEYS[1], 'paused', 1)
-redis.call('DEL', KEYS[4])
+if redis.call('EXISTS', KEYS[4]) == 1 then redis.call('RENAME', KEYS[4], KEYS[5]) end
 return 1)";
 
 // KEYS: active meta id kept_meta kept_id; ARGV: the tombstone. What stood there keeps standing
@@ -35,8 +34,8 @@ redis.call('SET', KEYS[2], ARGV[1])
 redis.call('SET', KEYS[3], ARGV[1])
 return 0)";
 
-// KEYS: meta id kept_meta kept_id wait paused marker; ARGV: whether v1 was paused itself, then the
-// scores and members of its marker.
+// KEYS: meta id kept_meta kept_id wait paused marker kept_marker; ARGV: whether v1 was paused
+// itself.
 constexpr const char* kGiveBack = R"(
 if redis.call('TYPE', KEYS[1]).ok == 'string' then
   redis.call('DEL', KEYS[1], KEYS[2])
@@ -45,7 +44,7 @@ if redis.call('TYPE', KEYS[1]).ok == 'string' then
 end
 if ARGV[1] == '0' and redis.call('HDEL', KEYS[1], 'paused') == 1 then
   if redis.call('EXISTS', KEYS[6]) == 1 then redis.call('RENAME', KEYS[6], KEYS[5]) end
-  for i = 2, #ARGV - 1, 2 do redis.call('ZADD', KEYS[7], ARGV[i], ARGV[i + 1]) end
+  if redis.call('EXISTS', KEYS[8]) == 1 then redis.call('RENAME', KEYS[8], KEYS[7]) end
 end
 return 1)";
 
@@ -68,25 +67,18 @@ Result<void> note_source(Link& source, const V1Keys& v1, Journal& journal) {
   if (!meta) return meta.error();
   const auto id = source.ask({"GET", v1("id")});
   if (!id) return id.error();
-  const auto marker = source.ask({"ZRANGE", v1("marker"), "0", "-1", "WITHSCORES"});
-  if (!marker) return marker.error();
   const auto fields = read_hash(*meta);
   Json noted = Json::object();
   for (const auto& [field, value] : fields) noted[field] = value;
-  Json marks = Json::array();
-  for (const auto& [member, score] : wire::scored(*marker)) {
-    marks.push_back(std::to_string(score));
-    marks.push_back(member);
-  }
   journal.was_paused = fields.contains("paused");
   journal.meta = dumped(noted);
   journal.id = id->text;
-  journal.marker = dumped(marks);
   return {};
 }
 
 Result<void> pause_source(Link& source, const V1Keys& v1) {
-  const auto reply = run(source, kPause, {v1("meta"), v1("wait"), v1("paused"), v1("marker")}, {});
+  const auto reply = run(source, kPause,
+                         {v1("meta"), v1("wait"), v1("paused"), v1("marker"), v1(kKeptMarker)}, {});
   if (!reply) return reply.error();
   return {};
 }
@@ -106,15 +98,10 @@ Result<std::int64_t> put_tombstones(Link& source, const V1Keys& v1, const std::s
 }
 
 Result<void> give_back(Link& source, const V1Keys& v1, const Journal& journal) {
-  std::vector<std::string> args{journal.was_paused ? "1" : "0"};
-  const auto marks = Json::parse(journal.marker, nullptr, /*allow_exceptions=*/false);
-  if (marks.is_array())
-    for (const auto& mark : marks)
-      if (mark.is_string()) args.push_back(mark.get<std::string>());
-  const auto reply = run(
-      source, kGiveBack,
-      {v1("meta"), v1("id"), v1(kKeptMeta), v1(kKeptId), v1("wait"), v1("paused"), v1("marker")},
-      args);
+  const auto reply = run(source, kGiveBack,
+                         {v1("meta"), v1("id"), v1(kKeptMeta), v1(kKeptId), v1("wait"),
+                          v1("paused"), v1("marker"), v1(kKeptMarker)},
+                         {journal.was_paused ? "1" : "0"});
   if (!reply) return reply.error();
   return {};
 }

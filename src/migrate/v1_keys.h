@@ -46,7 +46,9 @@ inline constexpr std::string_view kTombstone = "echomq:2.0.0 migrated to ";
 inline std::string tombstone(std::string_view target) {
   return std::string(kTombstone).append("emq:{").append(target).append("}");
 }
-// Under these names the source keeps what the tombstones stand for, until it is finished.
+// Under these names the source keeps what the pause and the tombstones take away, until it is
+// finished.
+inline constexpr std::string_view kKeptMarker = "marker:v1";
 inline constexpr std::string_view kKeptMeta = "meta:v1";
 inline constexpr std::string_view kKeptId = "id:v1";
 

@@ -88,7 +88,7 @@ TEST_F(KilledMigration, BehindEachStepOfFinish) {
   for (; steps < kMostSteps && stopped("finish", steps); ++steps) {
     EXPECT_EQ(error_of(migration.abort()).code, ErrorCode::wrong_state);
   }
-  EXPECT_GT(steps, 20);
+  EXPECT_GT(steps, 12);
   EXPECT_LT(steps, kMostSteps);
   EXPECT_EQ(v1.dump().size(), 10U) << "two tombstones a queue";
   // But for the versions and marks nothing of the targets has changed.
