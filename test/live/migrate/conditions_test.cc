@@ -78,6 +78,25 @@ TEST_F(MigrationConditions, LargeJobsGoAlone) {
   forget(redis, prefix);
 }
 
+// Versions before 5 left markers in their lists, and a job may be gone whose id is there still.
+TEST_F(MigrationConditions, OldMarkersAndMissingJobsAreNoJobs) {
+  const auto prefix = v1_queue(redis, {"a", "b"});
+  redis({"RPUSH", prefix + ":one:wait", "0:0", "0:1700000000000"});
+  redis({"LPUSH", prefix + ":one:wait", "missing"});
+  redis({"HSET", prefix + ":one:1", "attemptsMade", "2"});
+  Migration migration(client, one(prefix));
+  const auto report = migration.run().value();
+  EXPECT_EQ(report.jobs, 2);
+  EXPECT_EQ(report.left, 0);
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_THAT(report.findings[0].text, HasSubstr("is no job any more"));
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.finish());
+  EXPECT_EQ(job_of("one", "1").attempts_made, 2U);
+  EXPECT_EQ(counts_of("one").waiting, 2);
+  forget(redis, prefix);
+}
+
 TEST_F(MigrationConditions, ManyJobsKeepTheirOrderOverAllChunks) {
   std::vector<std::string> data;
   for (int i = 1; i <= 1'000; ++i) data.push_back(std::to_string(i));
