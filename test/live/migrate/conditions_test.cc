@@ -115,6 +115,33 @@ TEST_F(MigrationConditions, ManyJobsKeepTheirOrderOverAllChunks) {
   forget(redis, prefix);
 }
 
+// Six hundred jobs that wait, and as many that were due in one millisecond, whose order follows
+// from the one before: stopped behind each step, a run goes on in the middle of a list.
+TEST_F(MigrationConditions, AListIsGoneOnWithInItsMiddle) {
+  constexpr std::int64_t kDue = 1'900'000'000'000;
+  const auto prefix = v1_queue(redis, std::vector<std::string>(600, "x"));
+  std::vector<std::string> later;
+  for (int i = 1; i <= 600; ++i) {
+    later.push_back("d" + std::to_string(i));
+    redis({"HSET", prefix + ":one:" + later.back(), "name", "n", "data", "y", "delay", "5"});
+    redis({"ZADD", prefix + ":one:delayed", std::to_string(kDue * 4'096 + i), later.back()});
+  }
+  const auto delayed = key(named("one"), Structure::delayed);
+  int step = 1;
+  for (bool stopped = true; stopped; ++step) {
+    auto options = one(prefix);
+    options.on_progress = [step, at = 0](const MigrationProgress&) mutable { return ++at != step; };
+    stopped = !Migration(client, options).run();
+    Migration migration(client, one(prefix));
+    ASSERT_TRUE(migration.run()) << step;
+    ASSERT_EQ(migration.verify().value().found, 0) << step;
+    ASSERT_EQ(texts(redis({"ZRANGE", delayed, "0", "-1"})), later) << step;
+    ASSERT_TRUE(migration.abort()) << step;
+  }
+  EXPECT_GT(step, 10);
+  forget(redis, prefix);
+}
+
 TEST_F(MigrationConditions, ProducersThatGoOnAreSeenAndShutOut) {
   const auto prefix = v1_queue(redis, {"a", "b"});
   auto options = one(prefix);
