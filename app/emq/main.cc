@@ -81,6 +81,7 @@ Exit run(int argc, char** argv) {
   emq::declare_id(app, session);
   emq::declare_keys(app, session);
   emq::declare_fence(app, session);
+  emq::declare_migrate(app, session);
   emq::declare_acl(app, session);
   emq::declare_probe(app, session);
   emq::declare_doctor(app, session);

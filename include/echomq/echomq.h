@@ -19,6 +19,7 @@
 #include "echomq/limits.h"
 #include "echomq/logs.h"
 #include "echomq/metrics.h"
+#include "echomq/migration.h"
 #include "echomq/options.h"
 #include "echomq/page.h"
 #include "echomq/queue.h"

@@ -51,16 +51,30 @@ constexpr std::array kForeign{
             }},
 };
 
-// One exercise of each script, all on one scene, which none of them may change.
+bool is_of_migration(const Exercise& exercise) { return exercise.script.starts_with("migrate/"); }
+
+// Their queue is one that is being filled.
+std::string refusal_of(const Exercise& exercise, const Foreign& foreign) {
+  constexpr std::string_view kOurs = "echomq:2.0.0 ";
+  std::string refusal(foreign.refusal);
+  if (const auto at = refusal.find(kOurs); is_of_migration(exercise) && at != std::string::npos)
+    refusal.replace(at, kOurs.size(), "echomq:2.0.0:migrating ");
+  return refusal;
+}
+
+// One exercise of each script, all on one scene, which none of them may change. Those of migrations
+// come last: for them the scene's queue becomes one that is being filled.
 void is_fenced(Trial& trial, const Foreign& foreign) {
   auto& q = trial.queue();
   Scene scene(q);
   foreign.make(q);
   std::set<std::string> seen;
-  for (const auto& exercise : exercises()) {
-    if (!seen.insert(exercise.script).second) continue;
-    trial.expect_refused(exercise.script, q, foreign.refusal, [&] { return exercise.call(scene); });
-  }
+  for (const bool migrations : {false, true})
+    for (const auto& exercise : exercises()) {
+      if (is_of_migration(exercise) != migrations || !seen.insert(exercise.script).second) continue;
+      trial.expect_refused(exercise.script, q, refusal_of(exercise, foreign),
+                           [&] { return exercise.call(scene); });
+    }
   trial.note(std::to_string(seen.size()) + " scripts refused it and changed nothing");
 }
 
@@ -150,6 +164,38 @@ void refuses_what_is_cut_short(Trial& trial) {
   trial.expect_refused("flow/add", q, "EMQARG", [&] { return q.add_flow(q.name() + ":6", tree); });
 }
 
+const migrate::Fields kMoved{{"head", "1:1:n"}, {"data", "{}"}};
+
+void refuses_what_no_migration_says(Trial& trial) {
+  auto& target = trial.queue();
+  trial.expect_refused("migrate/open", target, "EMQARG", [&] {
+    return target.call(ScriptCall::of<scripts::MigrateOpen>(
+        target.keys, {.revision = target.revision, .now = target.now, .settings = "4:"}));
+  });
+  target.open_target({});
+  trial.expect_refused("migrate/put", target, "EMQARG", [&] {
+    return target.put("", "0:1:0:", Structure::wait, {{.id = "n", .score = "0", .fields = {}}});
+  });
+  trial.expect_refused("migrate/append", target, "EMQARG", [&] {
+    return target.append(target.keys.schedules, "stream", false, {{"s", "7"}});
+  });
+}
+
+// How far the copy has come decides what a chunk is answered.
+void chunks_count_once(Trial& trial) {
+  auto& q = trial.queue();
+  trial.expect("a target is made", q.open_target({}).integer == 1);
+  const auto put = [&q](const std::string& from, const std::string& to, const std::string& id) {
+    return show(q.put(from, to, Structure::wait, {{.id = id, .score = "0", .fields = kMoved}}));
+  };
+  trial.expect("the first chunk", put("", "0:1:0:", "a"), "ok");
+  const auto before = trial.dump(q);
+  trial.expect("the same one again", put("", "0:1:0:", "a"), "done");
+  trial.expect("one from elsewhere", put("0:7:0:", "0:8:0:", "b"), "moved");
+  trial.expect("what differs then", difference(before, trial.dump(q)), "");
+  trial.expect("a job that is there already", put("0:1:0:", "0:2:0:", "a"), "[dup]");
+}
+
 // At its maxmemory a server refuses what may grow.
 class FullServer {
  public:
@@ -179,6 +225,8 @@ void refuses_adds_when_full(Trial& trial) {
   Scene scene(q);
   const auto due = q.peek_due();
   auto& unmade = trial.queue();
+  auto& filling = trial.queue();
+  filling.open_target({});
   const FullServer full(trial);
   if (!full.is_full()) return trial.skip("CONFIG SET maxmemory is denied");
   trial.stage().was_full = true;
@@ -198,6 +246,15 @@ void refuses_adds_when_full(Trial& trial) {
                                               {.queue = q.name(), .id = "nc", .parent = 0}});
   trial.expect_refused("flow/plan", q, kFull, [&] { return q.plan("6", plan); });
   trial.expect_refused("flow/add", q, kFull, [&] { return q.add_flow(q.name() + ":6", plan); });
+  auto& target = trial.queue();
+  trial.expect_refused("migrate/open", target, kFull, [&] { return target.open_target({}); });
+  trial.expect_refused("migrate/put", filling, kFull, [&] {
+    return filling.put("", "0:1:0:", Structure::wait,
+                       {{.id = "n", .score = "0", .fields = kMoved}});
+  });
+  trial.expect_refused("migrate/append", filling, kFull, [&] {
+    return filling.append(filling.keys.schedules, "zset", false, {{"s", "7"}});
+  });
   trial.expect("job/promote answers", statuses(q.promote(due)), "ok ok");
   trial.expect("job/claim takes work", !q.claim(3).runs.empty());
   trial.expect("job/extend answers", statuses(q.extend({scene.run("a1")})), "ok");
@@ -292,6 +349,8 @@ std::vector<ScenarioEntry> refusal_scenarios() {
   all.push_back({"fence: an overwritten sentinel is refused", "INV1", refuses_a_foreign_sentinel});
   all.push_back({"refusals: an older grant contradicts", "5.9", refuses_an_older_grant});
   all.push_back({"refusals: what is cut short contradicts", "4.7", refuses_what_is_cut_short});
+  all.push_back({"refusals: what no migration says", "14", refuses_what_no_migration_says});
+  all.push_back({"migration: a chunk counts once", "14", chunks_count_once});
   all.push_back(
       {"refusals: a full server takes no adds and goes on", "4.4", refuses_adds_when_full});
   all.push_back({"refusals: a foreign type is seen before the first write", "INV7", is_never_torn});

@@ -25,6 +25,16 @@ void put_fields(Scene& scene, const std::string& key, const std::vector<std::str
   scene.q.redis()(words);
 }
 
+// A queue that a migration fills; one that is no queue of ours stays what it is. As a script that a
+// full server lets write.
+void mark_migrating(Scene& scene) {
+  scene.q.redis()({"EVAL",
+                   "redis.call('HDEL', KEYS[1], '') "
+                   "if redis.call('HGET', KEYS[1], 'version') == 'echomq:2.0.0' then "
+                   "redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0:migrating') end",
+                   "1", scene.q.keys.meta});
+}
+
 void set_limits(Scene& scene, const std::string& limits) {
   put_fields(scene, scene.q.keys.meta, {"limits", limits});
 }
@@ -170,6 +180,54 @@ const std::vector<Exercise>& exercises() {
          return s.q.open();
        }},
       {"queue/counts", [](Scene& s) { return s.q.counts(); }},
+      {"migrate/open",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.open_target({{"event_cap", "5"}});
+       }},
+      {"migrate/put",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.put("", "0:2:0:", Structure::wait,
+                        {{.id = "m1", .score = "0", .fields = {{"head", "1:1:n"}, {"data", "{}"}}},
+                         {.id = "a1", .score = "0", .fields = {{"head", "1:1:n"}}}});
+       }},
+      {"migrate/put",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.put("", "3:1:0:", Structure::delayed,
+                        {{.id = "m1", .score = "5", .fields = {{"head", "1:1:n"}}}});
+       }},
+      {"migrate/append",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.append(s.q.scheduler("s9"), "hash", true, {{"def", "d"}, {"data", "{}"}});
+       }},
+      {"migrate/append",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.append(s.q.keys.schedules, "zset", false, {{"s9", "7"}});
+       }},
+      {"migrate/append",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.append(s.q.job("w1") + ":logs", "list", true, {{"", "one"}, {"", "two"}});
+       }},
+      {"migrate/append",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.append(s.q.keys.subkeys, "set", false, {{"w1", ""}});
+       }},
+      {"migrate/close",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.close_target("finish");
+       }},
+      {"migrate/close",
+       [](Scene& s) {
+         mark_migrating(s);
+         return s.q.close_target("abort");
+       }},
       {"queue/emit", [](Scene& s) { return s.q.emit("mine", "payload"); }},
       {"queue/trim", [](Scene& s) { return s.q.trim(1, {.cap = "20", .trim = "="}); }},
       {"queue/trim", [](Scene& s) { return s.q.trim(0, {.most = 1, .cap = "20"}); }},
@@ -529,9 +587,7 @@ const std::vector<Exercise>& exercises() {
       // As a v1 client leaves it that paused the queue and has been given a rate.
       {"queue/repair",
        [](Scene& s) {
-         s.q.redis()({"EVAL",
-                      "redis.call('DEL', KEYS[1]) return redis.call('RPUSH', KEYS[1], 'w1', 'w2')",
-                      "1", v1_word_key(s.q.name(), "paused")});
+         s.q.redis()({"RENAME", s.q.keys.wait, v1_word_key(s.q.name(), "paused")});
          put_fields(s, s.q.keys.meta, {"paused", "1", "concurrency", "5"});
          return s.q.repair();
        }},

@@ -23,6 +23,7 @@
 
 #include "echomq_scripts.h"
 #include "flow/plan.h"
+#include "migrate/walk.h"
 #include "probe/link.h"
 #include "probe/observed.h"
 #include "protocol/lease.h"
@@ -264,6 +265,13 @@ class ScriptQueue {
   Reply page(const std::string& set, bool descending, const Seen& from, unsigned limit);
   Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
   Reply priorities(unsigned from = 0, unsigned limit = 256);
+  // Of a migration: its target, which no other call touches.
+  Reply open_target(const migrate::Fields& settings);
+  Reply put(const std::string& from, const std::string& to, Structure place,
+            const std::vector<migrate::MovedJob>& jobs);
+  Reply append(const std::string& key, std::string_view type, bool replace,
+               const migrate::Fields& entries);
+  Reply close_target(std::string_view how);
   Reply pause(bool paused);
   Reply repair();
   // `outbox`: how many of its entries may go.

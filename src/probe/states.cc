@@ -6,6 +6,7 @@
 #include <set>
 
 #include "echomq/keyspace.h"
+#include "protocol/v1_names.h"
 #include "wire/command.h"
 
 namespace echomq::inline v2::probe {
@@ -85,7 +86,10 @@ struct Place {
   std::vector<std::string> read;
 };
 
-std::vector<Place> places(const QueueKeys& keys) {
+std::vector<Place> places(const ScriptQueue& q) {
+  const auto& keys = q.keys;
+  // Where v1 moves what waits when it pauses a queue.
+  const auto paused = v1_word_key(q.name(), "paused");
   const auto list = [](const std::string& key) {
     return std::vector<std::string>{"LRANGE", key, "0", "-1"};
   };
@@ -94,6 +98,7 @@ std::vector<Place> places(const QueueKeys& keys) {
     return std::vector<std::string>{"ZRANGEBYSCORE", key, "-inf", "(inf"};
   };
   return {{"waiting", keys.wait, list(keys.wait)},
+          {"waiting", paused, list(paused)},
           {"waiting", keys.crashed, list(keys.crashed)},
           {"prioritized", keys.prioritized, set(keys.prioritized)},
           {"delayed", keys.delayed, set(keys.delayed)},
@@ -145,7 +150,7 @@ std::set<std::string> with_hash(Link& link, const ScriptQueue& q,
 }  // namespace
 
 States states_of(Link& link, const ScriptQueue& q) {
-  const auto where = places(q.keys);
+  const auto where = places(q);
   std::vector<std::vector<std::string>> commands;
   for (const auto& place : where) commands.push_back(place.read);
   const auto answers = all_answers(link, commands);

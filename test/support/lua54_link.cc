@@ -99,9 +99,17 @@ int call(lua_State* lua, bool raises) {
   bool failed = false;
   {
     // Nothing with a destructor may stand here when Lua jumps.
-    const auto reply = (*server)(arguments(lua));
+    const auto words = arguments(lua);
+    const auto reply = (*server)(words);
     failed = reply.is_error();
     push(lua, reply);
+    // A status comes as a table. The reader of RESP does not tell it from a string; that of TYPE is
+    // the only one that scripts look into.
+    if (!failed && !words.empty() && words.front() == "TYPE") {
+      lua_createtable(lua, 0, 1);
+      lua_insert(lua, -2);
+      lua_setfield(lua, -2, "ok");
+    }
   }
   if (failed && raises) return lua_error(lua);
   return 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 
@@ -10,9 +11,12 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// The script that makes a queue looks at keys before there is a version to compare, and the one
-// that repairs a queue where there is another's.
-const std::set<std::string_view> kLookBefore = {"queue/open", "queue/repair"};
+// The scripts that make a queue, or the target of a migration, look at keys before there is a
+// version to compare, and the one that repairs a queue where there is another's.
+const std::set<std::string_view> kLookBefore = {"queue/open", "migrate/open", "queue/repair"};
+// A migration fills a queue that no other transition may touch: its scripts have a fence of their
+// own.
+constexpr std::string_view kMigration = "migrate/";
 
 // The keys of the deployment; everything else belongs to a queue.
 const std::set<std::string_view> kReserve = {"nodes", "queues", "bundle", "migration"};
@@ -72,7 +76,8 @@ bool stands_alone(const Reading& reading, const Expression* call) {
   return false;
 }
 
-std::string check_first_keys(const Header& header, Problems& problems) {
+std::string check_first_keys(const Script& script, Problems& problems) {
+  const Header& header = script.header;
   const std::string& first = header.keys.empty() ? std::string() : header.keys[0];
   if (first != "meta" && first != "version") {
     report(problems, header.keys_at,
@@ -88,6 +93,7 @@ std::string check_first_keys(const Header& header, Problems& problems) {
   }
   if (header.args.empty() || header.args[0] != "revision")
     report(problems, header.args_at, "ARGV must begin with revision, which the fence compares");
+  if (script.name.starts_with(kMigration)) return "fence_migrating";
   return first == "version" ? "fence_reserve" : "fence";
 }
 
@@ -95,7 +101,7 @@ std::string check_first_keys(const Header& header, Problems& problems) {
 
 void check_fence(const Reading& reading, Problems& problems) {
   const Header& header = reading.script.header;
-  const std::string lib = check_first_keys(header, problems);
+  const std::string lib = check_first_keys(reading.script, problems);
   if (std::find(header.uses.begin(), header.uses.end(), lib) == header.uses.end())
     return report(problems, header.uses_at, "USES must name " + lib);
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Link: the way to one server of a migration: commands go out, answers come back, and whoever asks
+// waits. It is a connection of its own, and on the source it is all that a migration has of it:
+// nothing is registered there, no node id is taken, and looking writes nothing.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/client_core.h"
+#include "echomq/migration.h"
+#include "protocol/script.h"
+#include "wire/connection.h"
+
+namespace echomq::inline v2::migrate {
+
+using Commands = std::vector<std::string>;  // each encoded
+using Replies = std::vector<wire::Reply>;
+
+std::string command_of(const std::vector<std::string>& words);
+
+// Answers that are on their way.
+class Answers {
+ public:
+  // Waits for them. An error reply to one of the commands is the error of all.
+  Result<Replies> get();
+
+ private:
+  friend class Link;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+class Link {
+ public:
+  // Another connection to the server of `core`, or where `url` says one, to that.
+  static Result<std::shared_ptr<Link>> open(const std::shared_ptr<ClientCore>& core,
+                                            const std::string& url, const TlsOptions& tls);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  Answers begin(Commands commands);
+  Result<Replies> ask_all(Commands commands) { return begin(std::move(commands)).get(); }
+  Result<wire::Reply> ask(const std::vector<std::string>& words);
+  // A script of lua/.
+  Result<wire::Reply> call(ScriptCall call);
+
+  // The server, without a password.
+  [[nodiscard]] const std::string& url() const { return url_; }
+  // The longest time that one ask took so far, from the sending to the last answer.
+  [[nodiscard]] std::chrono::milliseconds longest() const { return longest_; }
+
+ private:
+  Link(std::shared_ptr<ClientCore> core, std::shared_ptr<wire::Connection> connection,
+       std::string url)
+      : core_(std::move(core)), connection_(std::move(connection)), url_(std::move(url)) {}
+
+  std::shared_ptr<ClientCore> core_;
+  std::shared_ptr<wire::Connection> connection_;
+  std::string url_;
+  std::chrono::milliseconds longest_{0};
+};
+
+}  // namespace echomq::inline v2::migrate

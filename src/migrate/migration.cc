@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "echomq/migration.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "migrate/compare.h"
+#include "migrate/delete_source.h"
+#include "migrate/findings.h"
+#include "migrate/plan.h"
+#include "migrate/session.h"
+#include "migrate/walk.h"
+
+namespace echomq::inline v2 {
+namespace {
+
+using migrate::MigrationSession;
+using migrate::MovingQueue;
+using std::chrono::milliseconds;
+
+// The account of one call.
+class Account {
+ public:
+  explicit Account(MigrationSession& session) : session_(session) {}
+
+  [[nodiscard]] std::function<void(const std::string&, bool, const std::string&)> teller(
+      const MovingQueue& queue) {
+    return [this, &queue](const std::string& job, bool left_out, const std::string& text) {
+      if (left_out) ++report.left;
+      migrate::add_finding(
+          report.findings,
+          {.blocks = left_out, .queue = queue.names.from, .job = job, .text = text});
+    };
+  }
+  MigrationReport close() {
+    report.took =
+        std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began_);
+    report.longest_call = session_.source().longest();
+    return std::move(report);
+  }
+
+  MigrationReport report{};
+
+ private:
+  MigrationSession& session_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+bool is_one_of(MigrationPhase phase, std::initializer_list<MigrationPhase> phases) {
+  return std::find(phases.begin(), phases.end(), phase) != phases.end();
+}
+
+Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& account) {
+  auto& target = session.target();
+  const auto settings = session.settings(queue);
+  if (!settings) return settings.error();
+  if (auto opened = migrate::open_target(target, queue.keys, queue.journal.began_ms, *settings);
+      !opened)
+    return opened;
+  if (auto stepped = session.step(queue, "target", 0); !stepped) return stepped;
+  auto stored = migrate::target_cursor(target, queue.keys);
+  if (!stored) return stored.error();
+  const auto from = migrate::Cursor::read(*stored);
+  if (!from)
+    return Error{ErrorCode::protocol,
+                 queue.keys.meta + " holds a cursor of an unknown form: " + *stored,
+                 {{"found", *stored}}};
+  migrate::Copy sink(target, queue.names.to, *std::move(stored), session.stepper(queue),
+                     account.teller(queue));
+  migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
+  auto done = walk.jobs(*from);
+  if (done) done = walk.parts(queue.journal.began_ms);
+  account.report.jobs += sink.moved();
+  account.report.renamed += sink.renamed();
+  if (!done) return done;
+  return session.enter(queue, MigrationPhase::copied);
+}
+
+Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationComparison& all) {
+  const auto found_before = all.found;
+  migrate::Compare sink(session.target(), queue.names.to, session.stepper(queue),
+                        [&](const std::string& job, const std::string& text) {
+                          ++all.found;
+                          if (all.differences.size() < migrate::kKeptFindings)
+                            all.differences.push_back({queue.names.to, job, text});
+                        });
+  migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
+  if (auto done = walk.jobs({}); !done) return done;
+  if (auto done = walk.parts(queue.journal.began_ms); !done) return done;
+  const auto settings = session.settings(queue);
+  if (!settings) return settings.error();
+  if (auto counted = sink.count(*settings); !counted) return counted;
+  all.jobs += sink.compared();
+  if (all.found > found_before) return {};
+  return session.enter(queue, MigrationPhase::verified);
+}
+
+Result<MigrationComparison> compare_all(MigrationSession& session) {
+  const auto total = session.count_source();
+  if (!total) return total.error();
+  session.begin_progress(*total);
+  MigrationComparison all;
+  for (auto& queue : session.queues())
+    if (auto compared = compare(session, queue, all); !compared) return compared.error();
+  return all;
+}
+
+// A queue is opened and entered where people look for it.
+Result<void> open_queue_of(MigrationSession& session, MovingQueue& queue) {
+  const auto version = migrate::target_version(session.target(), queue.keys);
+  if (!version) return version.error();
+  if (*version == migrate::kMigrating)
+    if (auto closed = migrate::close_target(session.target(), queue.keys, "finish"); !closed)
+      return closed;
+  const auto listed = session.target().ask(
+      {"ZADD", reserve_key(Reserve::queues), std::to_string(session.now_ms()), queue.names.to});
+  if (!listed) return listed.error();
+  return session.step(queue, "opened", 0);
+}
+
+}  // namespace
+
+Migration::Migration(Client target, MigrationOptions options)
+    : target_(std::move(target)), options_(std::move(options)) {}
+
+Result<MigrationPlan> Migration::plan() {
+  auto session = MigrationSession::open(target_, options_);
+  if (!session) return session.error();
+  return migrate::make_plan(**session);
+}
+
+Result<MigrationReport> Migration::run() {
+  auto opened = MigrationSession::open(target_, options_);
+  if (!opened) return opened.error();
+  auto& session = **opened;
+  for (const auto& queue : session.queues())
+    if (queue.journal.phase == MigrationPhase::aborting)
+      return migrate::wrong_phase(queue, "is being put back; abort() has to end first");
+  Account account(session);
+  if (auto out = migrate::shut_out(session); !out) return out.error();
+  const auto total = session.count_source();
+  if (!total) return total.error();
+  session.begin_progress(*total);
+  for (auto& queue : session.queues())
+    if (queue.journal.phase == MigrationPhase::fenced)
+      if (auto copied = copy(session, queue, account); !copied) return copied.error();
+  return account.close();
+}
+
+Result<std::vector<MigrationStatus>> Migration::status() {
+  auto opened = MigrationSession::open(target_, options_);
+  if (!opened) return opened.error();
+  std::vector<MigrationStatus> all;
+  for (auto& queue : (*opened)->queues()) {
+    auto cursor = migrate::target_cursor((*opened)->target(), queue.keys);
+    if (!cursor) return cursor.error();
+    all.push_back({queue.names, queue.journal.phase, queue.journal.began_ms, queue.journal.source,
+                   *std::move(cursor)});
+  }
+  return all;
+}
+
+Result<MigrationComparison> Migration::verify() {
+  auto opened = MigrationSession::open(target_, options_);
+  if (!opened) return opened.error();
+  for (const auto& queue : (*opened)->queues())
+    if (!is_one_of(queue.journal.phase, {MigrationPhase::copied, MigrationPhase::verified}))
+      return migrate::wrong_phase(queue, "is not copied, or not there any more to compare with");
+  return compare_all(**opened);
+}
+
+Result<MigrationReport> Migration::abort() {
+  auto opened = MigrationSession::open(target_, options_);
+  if (!opened) return opened.error();
+  auto& session = **opened;
+  bool any = false;
+  for (const auto& queue : session.queues()) {
+    if (is_one_of(queue.journal.phase, {MigrationPhase::finishing, MigrationPhase::finished}))
+      return migrate::wrong_phase(queue, "is open already: v1 cannot get it back");
+    any = any || queue.journal.phase != MigrationPhase::none;
+  }
+  if (!any) return migrate::wrong_phase(session.queues().front(), "is not being migrated");
+  Account account(session);
+  for (auto& queue : session.queues()) {
+    if (queue.journal.phase == MigrationPhase::none) continue;
+    if (auto entered = session.enter(queue, MigrationPhase::aborting); !entered)
+      return entered.error();
+    const auto version = migrate::target_version(session.target(), queue.keys);
+    if (!version) return version.error();
+    if (*version != migrate::kMigrating) continue;
+    if (auto closed = migrate::close_target(session.target(), queue.keys, "abort"); !closed)
+      return closed.error();
+    if (auto stepped = session.step(queue, "closed", 0); !stepped) return stepped.error();
+  }
+  for (auto& queue : session.queues()) {
+    const auto on_chunk = [&](std::string_view word, std::int64_t jobs) {
+      account.report.jobs += jobs;
+      return session.step(queue, word, jobs);
+    };
+    if (auto gone = migrate::take_target_away(session.target(), queue.names.to, on_chunk); !gone)
+      return gone.error();
+  }
+  if (auto back = migrate::take_back(session); !back) return back.error();
+  return account.close();
+}
+
+Result<MigrationReport> Migration::finish() {
+  auto opened = MigrationSession::open(target_, options_);
+  if (!opened) return opened.error();
+  auto& session = **opened;
+  bool compared = true;
+  for (const auto& queue : session.queues()) {
+    const auto phase = queue.journal.phase;
+    if (!is_one_of(phase, {MigrationPhase::copied, MigrationPhase::verified,
+                           MigrationPhase::finishing, MigrationPhase::finished}))
+      return migrate::wrong_phase(queue, "is not copied yet");
+    compared = compared && phase != MigrationPhase::copied;
+  }
+  if (!compared) {
+    const auto all = compare_all(session);
+    if (!all) return all.error();
+    if (all->found > 0) {
+      const auto& first = all->differences.front();
+      return migrate::wrong_phase(
+          session.queues().front(),
+          "and the target differ in " + std::to_string(all->found) + " places, first: " +
+              (first.job.empty() ? "queue " + first.queue : "job " + first.job) + " " + first.text);
+    }
+  }
+  Account account(session);
+  for (auto& queue : session.queues()) {
+    if (queue.journal.phase == MigrationPhase::finished) continue;
+    if (auto entered = session.enter(queue, MigrationPhase::finishing); !entered)
+      return entered.error();
+  }
+  for (auto& queue : session.queues())
+    if (queue.journal.phase == MigrationPhase::finishing)
+      if (auto open = open_queue_of(session, queue); !open) return open.error();
+  for (auto& queue : session.queues()) {
+    if (queue.journal.phase != MigrationPhase::finishing) continue;
+    const auto on_chunk = [&](std::string_view word, std::int64_t jobs) {
+      account.report.jobs += jobs;
+      return session.step(queue, word, jobs);
+    };
+    if (auto gone = migrate::delete_source(session.source(), queue.v1, on_chunk); !gone)
+      return gone.error();
+    if (auto entered = session.enter(queue, MigrationPhase::finished); !entered)
+      return entered.error();
+  }
+  return account.close();
+}
+
+}  // namespace echomq::inline v2

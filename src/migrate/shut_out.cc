@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// The order in which v1 is shut out: a tombstone under a job that runs would tear the end of that
+// job, so v1 is paused first, and none is put before nothing runs.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "migrate/session.h"
+#include "migrate/v1_fence.h"
+
+namespace echomq::inline v2::migrate {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{20};
+
+bool is_past(const MovingQueue& queue, MigrationPhase phase) {
+  return queue.journal.phase >= phase && queue.journal.phase != MigrationPhase::aborting;
+}
+
+// Nothing of a queue may stand where the target is to be, and v1 must have something.
+Result<void> look(MigrationSession& session, MovingQueue& queue) {
+  const auto there = target_exists(session.target(), queue.names.to);
+  if (!there) return there.error();
+  if (*there)
+    return wrong_phase(
+        queue, "cannot go to \"" + queue.names.to + "\": there is a queue of this name already");
+  const auto type = session.source().ask({"TYPE", queue.v1("meta")});
+  if (!type) return type.error();
+  if (type->text == "string")
+    return wrong_phase(queue, "was migrated before: a tombstone stands at " + queue.v1("meta"));
+  return {};
+}
+
+Result<void> journal_and_pause(MigrationSession& session, MovingQueue& queue) {
+  if (queue.journal.phase == MigrationPhase::none) {
+    if (auto fine = look(session, queue); !fine) return fine;
+    auto& journal = queue.journal;
+    journal.source = session.place();
+    journal.from = queue.names.from;
+    journal.began_ms = session.now_ms();
+    if (auto noted = note_source(session.source(), queue.v1, journal); !noted) return noted;
+    journal.phase = MigrationPhase::paused;
+    if (auto noted = write_journal(session.target(), queue.names, journal); !noted) return noted;
+    if (auto stepped = session.step(queue, "journal", 0); !stepped) return stepped;
+  }
+  if (auto paused = pause_source(session.source(), queue.v1); !paused) return paused;
+  return session.step(queue, "pausing", 0);
+}
+
+Error running_still(MigrationSession& session, const MovingQueue& queue, std::int64_t running) {
+  return wrong_phase(queue, "has " + std::to_string(running) + " active jobs after " +
+                                std::to_string(session.options().drain_timeout.count()) +
+                                " ms; v1's workers must end them first. Everything was put back");
+}
+
+// The first queue with jobs that run, once there is no more time; null: none runs.
+Result<MovingQueue*> await_quiet(MigrationSession& session, std::int64_t& running) {
+  const auto end = std::chrono::steady_clock::now() + session.options().drain_timeout;
+  while (true) {
+    MovingQueue* busy = nullptr;
+    for (auto& queue : session.queues()) {
+      if (is_past(queue, MigrationPhase::fenced)) continue;
+      const auto active = count_active(session.source(), queue.v1);
+      if (!active) return active.error();
+      if (*active == 0) continue;
+      busy = &queue;
+      running = *active;
+    }
+    if (busy == nullptr || std::chrono::steady_clock::now() >= end) return busy;
+    if (auto stepped = session.step(*busy, "waiting for active jobs", 0); !stepped)
+      return stepped.error();
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+}  // namespace
+
+Result<void> take_back(MigrationSession& session) {
+  for (auto& queue : session.queues()) {
+    if (queue.journal.phase == MigrationPhase::none) continue;
+    if (auto back = give_back(session.source(), queue.v1, queue.journal); !back) return back;
+    if (auto stepped = session.step(queue, "giving back", 0); !stepped) return stepped;
+    if (auto gone = delete_journal(session.target(), queue.names); !gone) return gone;
+    queue.journal = {};
+    if (auto stepped = session.step(queue, "given back", 0); !stepped) return stepped;
+  }
+  return {};
+}
+
+Result<void> shut_out(MigrationSession& session) {
+  auto& queues = session.queues();
+  if (std::all_of(queues.begin(), queues.end(),
+                  [](const auto& queue) { return is_past(queue, MigrationPhase::fenced); }))
+    return {};
+  // What is wrong with one of them is found before another one is touched.
+  for (auto& queue : queues)
+    if (queue.journal.phase == MigrationPhase::none)
+      if (auto fine = look(session, queue); !fine) return fine;
+  for (auto& queue : queues)
+    if (!is_past(queue, MigrationPhase::fenced))
+      if (auto paused = journal_and_pause(session, queue); !paused) return paused;
+  std::int64_t running = 0;
+  const auto busy = await_quiet(session, running);
+  if (!busy) return busy.error();
+  const auto undo = [&session](const MovingQueue& queue, std::int64_t active) -> Result<void> {
+    const auto error = running_still(session, queue, active);
+    if (auto back = take_back(session); !back) return back;
+    return error;
+  };
+  if (*busy != nullptr) return undo(**busy, running);
+  for (auto& queue : queues) {
+    if (is_past(queue, MigrationPhase::fenced)) continue;
+    const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
+    if (!active) return active.error();
+    if (*active > 0) return undo(queue, *active);
+    if (auto stepped = session.step(queue, "tombstones", 0); !stepped) return stepped;
+  }
+  for (auto& queue : queues) {
+    const auto active = count_active(session.source(), queue.v1);
+    if (!active) return active.error();
+    if (*active > 0) return undo(queue, *active);
+  }
+  for (auto& queue : queues)
+    if (!is_past(queue, MigrationPhase::fenced))
+      if (auto entered = session.enter(queue, MigrationPhase::fenced); !entered) return entered;
+  return {};
+}
+
+}  // namespace echomq::inline v2::migrate

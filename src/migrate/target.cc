@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "migrate/target.h"
+
+#include <array>
+#include <utility>
+
+#include "echomq_scripts.h"
+#include "wire/command.h"
+#include "wire/reply_form.h"
+
+namespace echomq::inline v2::migrate {
+namespace {
+
+constexpr std::int64_t kDeletedAtOnce = 128;
+
+// Those that hold ids of jobs.
+constexpr std::array kPlaces{Structure::wait,      Structure::prioritized,
+                             Structure::delayed,   Structure::waiting_children,
+                             Structure::completed, Structure::failed};
+
+std::string_view kind_of(const Stage& stage) { return stage.list ? "list" : "zset"; }
+
+// The keys of some ids at the beginning of a list or sorted set, then these entries.
+Result<std::int64_t> take_away_some(Link& target, const std::string& queue, Structure place) {
+  const auto from = key(queue, place);
+  const bool list = place == Structure::wait;
+  const auto last = std::to_string(kDeletedAtOnce - 1);
+  const auto ids = target.ask({list ? "LRANGE" : "ZRANGE", from, "0", last});
+  if (!ids) return ids.error();
+  if (ids->items.empty()) return std::int64_t{0};
+  std::vector<std::string> words{"UNLINK"};
+  for (const auto& id : ids->items) {
+    words.push_back(job_key(queue, id.text));
+    for (const auto sub : kSubs) words.push_back(job_key(queue, id.text, sub));
+  }
+  Commands commands{command_of(words)};
+  if (list)
+    wire::append_command(commands.emplace_back(),
+                         {"LTRIM", from, std::to_string(kDeletedAtOnce), "-1"});
+  else
+    wire::append_command(commands.emplace_back(), {"ZREMRANGEBYRANK", from, "0", last});
+  if (const auto done = target.ask_all(std::move(commands)); !done) return done.error();
+  return static_cast<std::int64_t>(ids->items.size());
+}
+
+Result<void> take_schedulers_away(Link& target, const std::string& queue) {
+  const auto schedules = key(queue, Structure::schedules);
+  while (true) {
+    const auto ids = target.ask({"ZRANGE", schedules, "0", std::to_string(kDeletedAtOnce - 1)});
+    if (!ids) return ids.error();
+    if (ids->items.empty()) return {};
+    std::vector<std::string> words{"UNLINK"};
+    for (const auto& id : ids->items) words.push_back(scheduler_key(queue, id.text));
+    Commands commands{command_of(words)};
+    wire::append_command(commands.emplace_back(),
+                         {"ZREMRANGEBYRANK", schedules, "0", std::to_string(kDeletedAtOnce - 1)});
+    if (const auto done = target.ask_all(std::move(commands)); !done) return done.error();
+  }
+}
+
+}  // namespace
+
+Result<std::string> target_version(Link& target, const QueueKeys& keys) {
+  const auto reply = target.ask({"HGET", keys.meta, "version"});
+  if (!reply) return reply.error();
+  return reply->text;
+}
+
+Result<bool> target_exists(Link& target, const std::string& queue) {
+  std::vector<std::string> words{"EXISTS"};
+  for (const auto structure : kStructures) words.push_back(key(queue, structure));
+  const auto reply = target.ask(words);
+  if (!reply) return reply.error();
+  return reply->integer > 0;
+}
+
+Result<void> open_target(Link& target, const QueueKeys& keys, std::int64_t now_ms,
+                         const Fields& settings) {
+  const auto text = packed(settings);
+  const auto made = target.call(ScriptCall::of<scripts::MigrateOpen>(
+      keys, {.revision = scripts::kRevision, .now = now_ms, .settings = text}));
+  if (!made) return made.error();
+  return {};
+}
+
+Result<std::string> target_cursor(Link& target, const QueueKeys& keys) {
+  const auto reply = target.ask({"HGET", keys.meta, "cursor"});
+  if (!reply) return reply.error();
+  return reply->text;
+}
+
+Result<void> close_target(Link& target, const QueueKeys& keys, std::string_view how) {
+  const auto done = target.call(
+      ScriptCall::of<scripts::MigrateClose>(keys, {.revision = scripts::kRevision, .how = how}));
+  if (!done) return done.error();
+  return {};
+}
+
+Result<void> take_target_away(Link& target, const std::string& queue, const OnChunk& on_chunk) {
+  const QueueKeys keys(queue);
+  const auto version = target_version(target, keys);
+  if (!version) return version.error();
+  if (*version != kAborting) return {};
+  for (const auto place : kPlaces) {
+    while (true) {
+      const auto gone = take_away_some(target, queue, place);
+      if (!gone) return gone.error();
+      if (*gone == 0) break;
+      if (auto on = on_chunk("deleting", *gone); !on) return on;
+    }
+  }
+  if (auto done = take_schedulers_away(target, queue); !done) return done;
+  std::vector<std::string> words{"UNLINK"};
+  for (const auto structure : kStructures)
+    if (structure != Structure::meta) words.push_back(key(queue, structure));
+  for (const auto* const what : {"completed", "failed"})
+    words.push_back(named_key(queue, "metrics", what));
+  if (const auto done = target.ask(words); !done) return done.error();
+  if (const auto done = target.ask({"UNLINK", keys.meta}); !done) return done.error();
+  return {};
+}
+
+Result<void> Copy::take(const Chunk& chunk) {
+  const auto place = key(queue_, chunk.stage->place);
+  const auto to = chunk.to.text();
+  ScriptCall call = ScriptCall::of<scripts::MigratePut>(
+      scripts::MigratePut::Keys{.meta = keys_.meta, .place = place},
+      {.revision = scripts::kRevision,
+       .from = stored_,
+       .to = to,
+       .kind = kind_of(*chunk.stage),
+       .count = chunk.jobs.size()});
+  for (const auto& job : chunk.jobs) {
+    const auto hash = job_key(queue_, job.id);
+    const auto fields = packed(job.fields);
+    call.put_keys(scripts::MigratePut::ItemKeys{.job = hash});
+    call.put_args(
+        scripts::MigratePut::ItemArgs{.id = job.id, .score = job.score, .fields = fields});
+  }
+  const auto reply = target_.call(std::move(call));
+  if (!reply) return reply.error();
+  if (reply->text == "moved")
+    return Error{ErrorCode::wrong_state,
+                 "the copy of queue \"" + queue_ +
+                     "\" is somewhere else than this process left it: another one is at work",
+                 {{"queue", queue_}}};
+  stored_ = to;
+  for (std::size_t i = 0; i < chunk.jobs.size(); ++i) {
+    const auto& job = chunk.jobs[i];
+    if (wire::status_of(*reply, i, "ok") == "dup") {
+      tell_(job.v1_id, true, "another job has become " + job.id + " already");
+      continue;
+    }
+    ++moved_;
+    if (job.id != job.v1_id) {
+      ++renamed_;
+      tell_(job.v1_id, false, "is called " + job.id + " from now on");
+    }
+  }
+  return on_chunk_(chunk.stage->v1, static_cast<std::int64_t>(chunk.jobs.size()));
+}
+
+Result<void> Copy::take(const Part& part) {
+  auto call = ScriptCall::of<scripts::MigrateAppend>(
+      scripts::MigrateAppend::Keys{.meta = keys_.meta, .target = part.key},
+      {.revision = scripts::kRevision,
+       .type = part.type,
+       .replace = part.first,
+       .count = part.entries.size()});
+  for (const auto& [entry, value] : part.entries)
+    call.put_args(scripts::MigrateAppend::ItemArgs{.name = entry, .value = value});
+  const auto reply = target_.call(std::move(call));
+  if (!reply) return reply.error();
+  return on_chunk_(part.job.empty() ? "settings" : "logs and children", 0);
+}
+
+}  // namespace echomq::inline v2::migrate

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "migrate/v1_scheduler.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "echomq/schedule.h"
+#include "job/encode.h"
+#include "migrate/names.h"
+#include "migrate/v1_options.h"
+#include "schedule/definition.h"
+
+namespace echomq::inline v2::migrate {
+namespace {
+
+std::string md5(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_md5(), nullptr);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string digits;
+  for (unsigned i = 0; i < length; ++i) {
+    digits += kHex[digest.at(i) >> 4U];
+    digits += kHex[digest.at(i) & 15U];
+  }
+  return digits;
+}
+
+struct RepeatableKey {
+  std::string name, job, end, zone, when;
+};
+
+// The pattern comes last, because only it may hold colons.
+RepeatableKey read_key(std::string_view member) {
+  RepeatableKey key;
+  for (auto* part : {&key.name, &key.job, &key.end, &key.zone}) {
+    const auto colon = std::min(member.find(':'), member.size());
+    *part = member.substr(0, colon);
+    member.remove_prefix(std::min(colon + 1, member.size()));
+  }
+  key.when = member;
+  return key;
+}
+
+const std::string& text_of(const V1Hash& hash, std::string_view name) {
+  static const std::string none;
+  const auto it = hash.find(name);
+  return it == hash.end() ? none : it->second;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+// The options of a template are written with long names, those of jobs with brief ones.
+std::string with_brief_names(const std::string& text) {
+  auto opts = read_object(text);
+  constexpr std::array<std::array<const char*, 2>, 2> kNames{
+      {{"deduplication", "de"}, {"debounce", "de"}}};
+  for (const auto& [full, brief] : kNames)
+    if (const auto it = opts.find(full); it != opts.end()) {
+      opts[brief] = *it;
+      opts.erase(full);
+    }
+  return opts.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Schedule> schedule_of(std::string_view member, std::int64_t next_ms, const V1Hash& stored) {
+  auto pattern = text_of(stored, "pattern");
+  auto every = text_of(stored, "every");
+  auto zone = text_of(stored, "tz");
+  auto end = text_of(stored, "endDate");
+  if (pattern.empty() && every.empty() && is_repeatable_key(member, stored)) {
+    const auto key = read_key(member);
+    (is_digits(key.when) ? every : pattern) = key.when;
+    zone = key.zone;
+    end = key.end;
+  }
+  Schedule schedule;
+  const auto start = v1_number(text_of(stored, "startDate"));
+  const auto stop = v1_number(end);
+  const auto limit = v1_number(text_of(stored, "limit"));
+  const auto interval = v1_number(every);
+  if (!start || !stop || !limit || !interval)
+    return Error{ErrorCode::unsupported, "one of its times is no number", {}};
+  schedule.end_ms = *stop;
+  schedule.limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*limit, 0));
+  if (*interval > 0) {
+    // Where its ticks lie follows from the next one.
+    schedule.when =
+        Every{std::chrono::milliseconds(*interval), std::chrono::milliseconds(next_ms % *interval)};
+  } else {
+    schedule.start_ms = *start;
+    schedule.when = Cron{pattern, zone.empty() ? "UTC" : zone};
+  }
+  if (auto ok = check_schedule(schedule); !ok)
+    return Error{ErrorCode::unsupported, "2.0 has no such schedule: " + ok.error().detail, {}};
+  return schedule;
+}
+
+}  // namespace
+
+bool is_repeatable_key(std::string_view member, const V1Hash& stored) {
+  return stored.empty() && std::count(member.begin(), member.end(), ':') >= 4;
+}
+
+std::string repeatable_id(std::string_view member) {
+  const auto key = read_key(member);
+  return md5(key.name + key.job + md5(member));
+}
+
+Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t next_ms,
+                                        const V1Hash& stored, const V1Hash& job) {
+  const bool by_key = is_repeatable_key(member, stored);
+  auto schedule = schedule_of(member, next_ms, stored);
+  if (!schedule) return schedule.error();
+  // A scheduler has its template, a repeatable job has it in the job of its next tick alone.
+  const bool own = stored.contains("ic") || stored.contains("data") || stored.contains("opts");
+  if (!own && job.empty())
+    return Error{
+        ErrorCode::unsupported, "the job of its next tick is not there, which had its data", {}};
+  const auto& opts_text = text_of(own ? stored : job, "opts");
+  auto opts = read_v1_options(own ? with_brief_names(opts_text) : opts_text);
+  if (!opts)
+    return Error{
+        ErrorCode::unsupported, "its opts are no JSON object: " + v2::quoted(opts_text), {}};
+  auto& options = opts->options;
+  options.deduplication.reset();  // of one tick it would swallow the next
+  options.name = !text_of(stored, "name").empty() ? text_of(stored, "name") : text_of(job, "name");
+  const auto priority = opts->all.find("priority");
+  if (priority != opts->all.end() && priority->is_number())
+    options.priority = static_cast<unsigned>(
+        std::clamp<std::int64_t>(saturating_int64(priority->get<double>()), 0, kMaxPriority));
+  options.lifo = options.priority == 0 && opts->all.contains("lifo") && opts->all["lifo"] == true;
+  const auto encoded = job::encode_checked({}, options);
+  auto data = text_of(own ? stored : job, "data");
+  if (data.empty()) data = "{}";
+  // The job of the next tick is there already and counts when that tick comes.
+  const auto count = std::max<std::int64_t>(v1_number(text_of(stored, "ic")).value_or(1), 1) - 1;
+  MovedScheduler moved{.id = map_scheduler(by_key ? repeatable_id(member) : member)};
+  moved.fields = {
+      {"def", schedule::definition_of(*schedule)},
+      {"shape", std::to_string(encoded.priority) + (encoded.lifo ? ":1:" : ":0:") +
+                    std::to_string(encoded.name.size()) + ":" + encoded.name + encoded.opts},
+      {"data", data}};
+  if (count > 0) moved.fields.emplace_back("ran", "0:" + std::to_string(count) + ":0:");
+  Json rest = Json::object();
+  if (moved.id != member) rest["id"] = std::string(member);
+  if (!opts->rest.empty()) rest["opts"] = opts->rest;
+  if (!rest.empty())
+    moved.fields.emplace_back("v1", rest.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return moved;
+}
+
+}  // namespace echomq::inline v2::migrate

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Walk: reads all of a v1 queue that does not change any more, in bounded pieces and always in the
+// same order, as what the target is to hold. Whoever copies writes the pieces down, whoever
+// compares looks whether they are there.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "echomq/migration.h"
+#include "migrate/link.h"
+#include "migrate/names.h"
+#include "migrate/v1_job.h"
+#include "migrate/v1_keys.h"
+
+namespace echomq::inline v2::migrate {
+
+// A list or sorted set of v1 whose jobs are moved, and where to.
+struct Stage {
+  std::string_view v1{};
+  bool list = false;
+  Structure place = Structure::wait;
+  JobState state = JobState::waiting;
+};
+
+// Paused jobs were there first.
+inline constexpr std::array<Stage, 7> kStages{{
+    {"paused", true, Structure::wait, JobState::waiting},
+    {"wait", true, Structure::wait, JobState::waiting},
+    {"prioritized", false, Structure::prioritized, JobState::prioritized},
+    {"delayed", false, Structure::delayed, JobState::delayed},
+    {"waiting-children", false, Structure::waiting_children, JobState::waiting_children},
+    {"completed", false, Structure::completed, JobState::completed},
+    {"failed", false, Structure::failed, JobState::failed},
+}};
+
+// How far a walk has come: `<stage>:<place>:<due>:<id>`. In `delayed` several jobs may have had one
+// time and an order among themselves; `due` and `id` are those of the last one, from which the time
+// of the next follows.
+struct Cursor {
+  std::size_t stage = 0;
+  std::int64_t at = 0;
+  std::int64_t due = 0;
+  std::string id{};
+
+  [[nodiscard]] std::string text() const;
+  // Empty: the beginning. nullopt: of another form.
+  static std::optional<Cursor> read(std::string_view text);
+};
+
+struct MovedJob {
+  std::string v1_id{};
+  std::string id{};
+  std::string score{};
+  Fields fields{};
+};
+
+// Some jobs of a stage, at most kMaxBatchJobs and, but for a single one, kMaxBatchBytes.
+struct Chunk {
+  const Stage* stage = nullptr;
+  Cursor to{};
+  std::vector<MovedJob> jobs{};
+};
+
+// Part of a key of the target; the first one replaces what stands there.
+struct Part {
+  std::string key{};
+  std::string_view type{};  // "hash", "list", "set" or "zset"
+  bool first = true;
+  std::string job{};  // as v1 calls it, where it is a job's
+  std::vector<std::pair<std::string, std::string>> entries{};
+};
+
+// What is done with the pieces.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual Result<void> take(const Chunk& chunk) = 0;
+  virtual Result<void> take(const Part& part) = 0;
+  // A job or scheduler that was not understood, or something to know.
+  virtual void tell(const std::string& job, bool left_out, const std::string& text) = 0;
+};
+
+class Walk {
+ public:
+  Walk(Link& source, const Unit& unit, const MigratedQueue& queue, Sink& sink)
+      : source_(source), unit_(unit), queue_(queue), v1_(unit.prefix(), queue.from), sink_(sink) {}
+
+  // The jobs from there on.
+  Result<void> jobs(Cursor from);
+  // Schedulers, deduplication ids, metrics: all of them each time. `at_ms` is when the migration
+  // began.
+  Result<void> parts(std::int64_t at_ms);
+
+ private:
+  struct Listed {
+    std::string id;
+    std::int64_t score = 0;
+  };
+
+  Result<std::vector<Listed>> list(const Stage& stage, std::int64_t from);
+  Result<void> chunk(const Stage& stage, Cursor& cursor, std::vector<Listed> entries);
+  Result<std::optional<MovedJob>> load(const Stage& stage, const Listed& entry, std::int64_t place,
+                                       const wire::Reply& hash, bool has_subs, Cursor& last);
+  Result<void> subs(const std::string& v1_id, const std::string& id, Fields& fields, JobState state,
+                    std::string& refusal);
+  Result<void> logs(const std::string& v1_id, const std::string& id);
+  Result<void> children(const std::string& v1_id, const std::string& id, std::string_view word,
+                        const std::function<std::string(const std::string&)>& value_of,
+                        std::int64_t& count, std::string& last, std::string& refusal);
+  std::optional<std::string> reference_of(const std::string& child, bool pending) const;
+  Result<void> schedulers();
+  Result<void> scheduler(const std::string& member, std::int64_t next);
+  Result<void> deduplication(std::int64_t at_ms);
+  Result<void> metrics();
+
+  Link& source_;
+  const Unit& unit_;
+  const MigratedQueue& queue_;
+  V1Keys v1_;
+  Sink& sink_;
+};
+
+}  // namespace echomq::inline v2::migrate

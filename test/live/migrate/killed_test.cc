@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// A migration is killed behind every step of run, abort and finish, and goes on from there when it
+// is said again; and a chunk whose answer was lost counts once.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "support/child_process.h"
+#include "support/migration_test.h"
+
+namespace echomq::test {
+namespace {
+
+// More than any of them has with this deployment.
+constexpr int kMostSteps = 400;
+
+class KilledMigration : public MigrationTest {
+ protected:
+  // Kills a process that does that behind its n-th step. False: it had ended before.
+  bool killed(const std::string& act, int step) {
+    std::vector<std::string> words{server.url(), v1.prefix(), act, std::to_string(step)};
+    for (const auto& moved : options_of(v1).queues) words.push_back(moved.from + "=" + moved.to);
+    ChildProcess process("migration_process", words);
+    const auto code = process.wait();
+    EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << act << " " << step << process.output();
+    return code != 0;
+  }
+  // In one process, which stops where the other one is killed: nothing is done behind that step.
+  bool stopped(const std::string& act, int step) {
+    auto options = options_of(v1);
+    options.on_progress = [step, at = 0](const MigrationProgress&) mutable { return ++at != step; };
+    Migration migration(client, options);
+    const auto report = act == "run"     ? migration.run()
+                        : act == "abort" ? migration.abort()
+                                         : migration.finish();
+    if (!report) {
+      EXPECT_EQ(report.error().code, ErrorCode::closed) << report.error().message();
+    }
+    return !report;
+  }
+
+  V1Fixture v1{redis, "measured"};
+};
+
+TEST_F(KilledMigration, BehindEachStepOfRunAndOfAbort) {
+  auto migration = migration_of(v1);
+  const auto before = v1.dump();
+  ASSERT_TRUE(migration.run());
+  auto whole = dump_targets();
+  ASSERT_TRUE(migration.abort());
+  // When it began is all that differs from one run to the next.
+  const auto ageless = [this](Dump targets) {
+    for (const auto& moved : v1.queues()) {
+      targets.erase(key(named(moved), Structure::de_due));
+      auto& meta = targets[key(named(moved), Structure::meta)];
+      const auto created = meta.find("'created=");
+      if (created != std::string::npos) meta.erase(created, meta.find(' ', created) - created + 1);
+    }
+    return targets;
+  };
+  whole = ageless(whole);
+  int steps = 1;
+  for (; steps < kMostSteps && stopped("run", steps); ++steps) {
+    const auto report = migration.run();
+    ASSERT_TRUE(report) << steps << ": " << report.error().message();
+    ASSERT_EQ(difference(whole, ageless(dump_targets())), "") << "killed behind step " << steps;
+    // The abort is interrupted at another place each time.
+    stopped("abort", steps);
+    if (!dump_targets().empty()) {
+      const auto back = migration.abort();
+      ASSERT_TRUE(back) << steps << ": " << back.error().message();
+    }
+    ASSERT_EQ(difference(before, v1.dump()), "") << steps;
+    ASSERT_EQ(difference({}, dump_targets()), "") << steps;
+  }
+  EXPECT_GT(steps, 60);
+  EXPECT_LT(steps, kMostSteps);
+}
+
+TEST_F(KilledMigration, BehindEachStepOfFinish) {
+  auto migration = migration_of(v1);
+  ASSERT_TRUE(migration.run());
+  ASSERT_TRUE(migration.verify());
+  const auto whole = dump_targets();
+  int steps = 1;
+  for (; steps < kMostSteps && stopped("finish", steps); ++steps) {
+    EXPECT_EQ(error_of(migration.abort()).code, ErrorCode::wrong_state);
+  }
+  EXPECT_GT(steps, 12);
+  EXPECT_LT(steps, kMostSteps);
+  EXPECT_EQ(v1.dump().size(), 15U) << "three tombstones a queue";
+  // But for the versions and marks nothing of the targets has changed.
+  for (const auto& [key, content] : whole)
+    if (!key.ends_with(":meta")) {
+      EXPECT_EQ(dump_targets()[key], content) << key;
+    }
+  for (const auto& moved : v1.queues()) EXPECT_TRUE(queue_of(moved).counts()) << moved;
+}
+
+TEST_F(KilledMigration, ByTheSystemAtSomeSteps) {
+  const auto before = v1.dump();
+  auto migration = migration_of(v1);
+  for (const int step : {1, 5, 12, 20, 33, 47, 60}) {
+    ASSERT_TRUE(killed("run", step)) << step;
+    ASSERT_TRUE(migration.run()) << step;
+    EXPECT_EQ(migration.verify().value().found, 0) << step;
+    ASSERT_TRUE(killed("abort", step % 9 + 1)) << step;
+    ASSERT_TRUE(migration.abort()) << step;
+    ASSERT_EQ(difference(before, v1.dump()), "") << step;
+  }
+  ASSERT_TRUE(migration.run());
+  for (const int step : {1, 4, 9, 15}) ASSERT_TRUE(killed("finish", step)) << step;
+  ASSERT_TRUE(migration.finish());
+  EXPECT_EQ(v1.dump().size(), 15U);
+}
+
+}  // namespace
+}  // namespace echomq::test
