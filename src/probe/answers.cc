@@ -114,7 +114,7 @@ constexpr std::array kAnswers{
     Answer{"queue/pause", "1"},
     Answer{"queue/pause", "1"},
     Answer{"queue/repair", "[0 0 0 0 0 0 0 0 0 0]"},
-    Answer{"queue/repair", "[0 1 1 4 0 0 0 0 0 0]"},
+    Answer{"queue/repair", "[0 1 1 1 0 0 0 0 0 0]"},
     Answer{"queue/limit", "1"},
     Answer{"queue/limit", "1"},
     Answer{"queue/hold", "1800000620000"},

@@ -587,7 +587,10 @@ const std::vector<Exercise>& exercises() {
       // As a v1 client leaves it that paused the queue and has been given a rate.
       {"queue/repair",
        [](Scene& s) {
-         s.q.redis()({"RENAME", s.q.keys.wait, v1_word_key(s.q.name(), "paused")});
+         s.q.redis()({"EVAL",
+                      "local ids = redis.pcall('LPOP', KEYS[1], 2) "
+                      "if not ids.err then redis.call('RPUSH', KEYS[2], unpack(ids)) end",
+                      "2", s.q.keys.wait, v1_word_key(s.q.name(), "paused")});
          put_fields(s, s.q.keys.meta, {"paused", "1", "concurrency", "5"});
          return s.q.repair();
        }},
