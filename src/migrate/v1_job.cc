@@ -183,7 +183,12 @@ Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_v
 std::string packed(const Fields& fields) {
   std::string text = std::to_string(fields.size()) + ":";
   for (const auto& [name, value] : fields)
-    text += std::to_string(name.size()) + ":" + std::to_string(value.size()) + ":" + name + value;
+    text.append(std::to_string(name.size()))
+        .append(":")
+        .append(std::to_string(value.size()))
+        .append(":")
+        .append(name)
+        .append(value);
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace echomq::inline v2::migrate {
 namespace {
 
 constexpr std::int64_t kMinuteMs = 60'000;
-constexpr std::int64_t kLeastMinutes = 24 * 60;
+constexpr std::int64_t kLeastMinutes = 1'440;  // a day
 constexpr std::int64_t kEventCap = 10'000;
 
 std::int64_t number_of(const V1Hash& meta, std::string_view name, std::int64_t most) {

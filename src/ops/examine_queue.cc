@@ -271,11 +271,12 @@ class QueueExamination {
     const auto parents = patient_.ask(
         {"ZRANGE", keys_.waiting_children, "0", std::to_string(patient_.options.sample - 1)});
     if (!parents) return patient_.tell_unknown("parents");
+    const auto advice =
+        "`emq flow stuck " + name_ + "` lists all; remove such a parent and add it anew";
     for (const auto& id : probe::texts(*parents))
       if (const auto why = stuck(id); !why.empty())
-        return patient_.tell(
-            "parents", Health::bad, id + " is stuck: " + why,
-            "`emq flow stuck " + name_ + "` lists all; remove such a parent and add it anew");
+        return patient_.tell("parents", Health::bad,
+                             std::string(id).append(" is stuck: ").append(why), advice);
     patient_.tell("parents", Health::good,
                   "none of " + std::to_string(parents->items.size()) + " that wait is stuck");
   }

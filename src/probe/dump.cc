@@ -64,7 +64,9 @@ std::string dumped_stream(const std::vector<std::string>& entries) {
 }
 std::string dumped_hash(const std::map<std::string, std::string>& fields) {
   std::vector<std::string> pairs;
-  for (const auto& [field, value] : fields) pairs.push_back(field + "=" + value);
+  pairs.reserve(fields.size());
+  for (const auto& [field, value] : fields)
+    pairs.push_back(std::string(field).append("=").append(value));
   return "hash " + joined(pairs);
 }
 
@@ -90,12 +92,12 @@ std::string difference(const Dump& before, const Dump& after) {
   for (const auto& [key, value] : before) {
     const auto it = after.find(key);
     if (it == after.end())
-      lines += key + ": " + value + " -> (gone)\n";
+      lines.append(key).append(": ").append(value).append(" -> (gone)\n");
     else if (it->second != value)
-      lines += key + ": " + value + " -> " + it->second + "\n";
+      lines.append(key).append(": ").append(value).append(" -> ").append(it->second).append("\n");
   }
   for (const auto& [key, value] : after)
-    if (!before.contains(key)) lines += key + ": (none) -> " + value + "\n";
+    if (!before.contains(key)) lines.append(key).append(": (none) -> ").append(value).append("\n");
   return lines;
 }
 

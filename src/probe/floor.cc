@@ -170,6 +170,7 @@ std::vector<ServerNeed> server_needs() {
     need(raised, since(raised), "the client");
   }
   std::vector<ServerNeed> all;
+  all.reserve(needs.size());
   for (auto& [what, entry] : needs) all.push_back(std::move(entry));
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return number_of(a.since) > number_of(b.since);

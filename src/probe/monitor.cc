@@ -198,8 +198,12 @@ Audit audit(Link& link, const std::vector<MonitorLine>& lines, std::string_view 
       ++found.commands;
       for (const auto& key : keys.of(*line, found))
         if (!declared.contains(key))
-          found.violations.push_back(program + " touches " + key + " by " + line->words[0] +
-                                     " and does not declare it");
+          found.violations.push_back(std::string(program)
+                                         .append(" touches ")
+                                         .append(key)
+                                         .append(" by ")
+                                         .append(line->words[0])
+                                         .append(" and does not declare it"));
       continue;
     }
     if (!calls_a_script(*line)) {

@@ -39,6 +39,7 @@ inline flow::PlannedJob planned(const PlanJob& job) {
 // The epoch of its edges is 1.
 inline flow::Plan plan_of(const std::string& plan, const std::vector<PlanJob>& jobs) {
   std::vector<flow::PlannedJob> all;
+  all.reserve(jobs.size());
   for (const auto& job : jobs) all.push_back(planned(job));
   return flow::make_plan(plan, all, 1);
 }
@@ -48,6 +49,7 @@ inline flow::Plan plan_below(const std::string& plan, const std::string& queue,
                              const std::string& id, const std::vector<PlanJob>& children,
                              std::int64_t epoch = 1) {
   std::vector<flow::PlannedJob> all;
+  all.reserve(children.size());
   for (const auto& job : children) all.push_back(planned(job));
   return flow::make_plan(plan, queue, id, all, epoch);
 }

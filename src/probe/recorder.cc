@@ -29,7 +29,11 @@ std::string Recorder::replay(Link& link, const std::string& from, const std::str
     for (const auto& expected : said.answers) {
       const auto answer = renamed(show(link.receive()), to, from);
       if (answer != expected)
-        return "answered " + answer + " when said again, and " + expected + " at first";
+        return std::string("answered ")
+            .append(answer)
+            .append(" when said again, and ")
+            .append(expected)
+            .append(" at first");
     }
   }
   return {};

@@ -342,6 +342,7 @@ void answers_are_those_declared(Trial& trial) {
 
 std::vector<ScenarioEntry> refusal_scenarios() {
   std::vector<ScenarioEntry> all;
+  all.reserve(16);
   for (const auto& foreign : kForeign)
     all.push_back({"fence: every script refuses " + std::string(foreign.name), "INV1",
                    [&foreign](Trial& trial) { is_fenced(trial, foreign); }});

@@ -132,6 +132,7 @@ void repeated_add_adds_once(Trial& trial) {
 void greatest_batch_is_stored(Trial& trial) {
   auto& q = trial.open_queue();
   std::vector<JobToAdd> jobs;
+  jobs.reserve(256);
   for (int i = 0; i < 256; ++i)
     jobs.push_back({.id = "j" + std::to_string(i), .data = std::string(1'000, 'x')});
   const auto told = q.add(jobs);
@@ -139,6 +140,7 @@ void greatest_batch_is_stored(Trial& trial) {
   const auto runs = q.claim(256).runs;
   trial.expect("jobs that are claimed", std::to_string(runs.size()), "256");
   std::vector<FinishItem> ends;
+  ends.reserve(runs.size());
   for (const auto& run : runs) ends.push_back({.run = run});
   q.finish(ends);
   trial.expect("jobs that are completed", show(trial.link()({"ZCARD", q.keys.completed})), "256");
@@ -162,6 +164,7 @@ void ghosts_are_no_jobs(Trial& trial) {
   auto& q = trial.open_queue();
   for (int batch = 0; batch < 10; ++batch) {
     std::vector<JobToAdd> jobs;
+    jobs.reserve(250);
     for (int i = 0; i < 250; ++i)
       jobs.push_back({.id = std::to_string(100'000 + batch * 250 + i), .custom = false});
     q.add(jobs);
@@ -207,7 +210,7 @@ void obliterated_is_gone(Trial& trial) {
   q.obliterate(true, 100);
   const auto left = trial.dump(q);
   for (const auto& [key, content] : left)
-    if (key != q.keys.subkeys) trial.fail(key + " is left: " + content);
+    if (key != q.keys.subkeys) trial.fail(std::string(key).append(" is left: ").append(content));
 }
 
 }  // namespace

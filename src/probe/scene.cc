@@ -11,6 +11,7 @@ constexpr std::int64_t kLong = 600'000;
 
 std::vector<JobToAdd> plain(const std::vector<std::string>& ids) {
   std::vector<JobToAdd> jobs;
+  jobs.reserve(ids.size());
   for (const auto& id : ids) jobs.push_back({.id = id});
   return jobs;
 }
@@ -551,7 +552,9 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) { return s.q.put_scheduler({.id = "s1", .next = "7", .data = "other"}); }},
       {"schedule/fire",
        [](Scene& s) {
-         const auto tick = [&s](int minutes) { return std::to_string(s.q.now + minutes * 60'000); };
+         const auto tick = [&s](std::int64_t minutes) {
+           return std::to_string(s.q.now + minutes * 60'000);
+         };
          return s.q.fire({{.id = "s1", .tick = tick(-1), .next = tick(0)},
                           {.id = "s1", .tick = tick(0), .next = tick(1), .seen = tick(0)},
                           {.id = "s2", .tick = tick(-1), .next = tick(1), .last_job = "a1"},
@@ -587,10 +590,10 @@ const std::vector<Exercise>& exercises() {
       // As a v1 client leaves it that paused the queue and has been given a rate.
       {"queue/repair",
        [](Scene& s) {
-         s.q.redis()({"EVAL",
-                      "local ids = redis.pcall('LPOP', KEYS[1], 2) "
-                      "if not ids.err then redis.call('RPUSH', KEYS[2], unpack(ids)) end",
-                      "2", s.q.keys.wait, v1_word_key(s.q.name(), "paused")});
+         constexpr const char* kMove =
+             "local ids = redis.pcall('LPOP', KEYS[1], 2) "
+             "if not ids.err then redis.call('RPUSH', KEYS[2], unpack(ids)) end";
+         s.q.redis()({"EVAL", kMove, "2", s.q.keys.wait, v1_word_key(s.q.name(), "paused")});
          put_fields(s, s.q.keys.meta, {"paused", "1", "concurrency", "5"});
          return s.q.repair();
        }},

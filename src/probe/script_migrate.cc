@@ -27,7 +27,7 @@ Reply ScriptQueue::put(const std::string& from, const std::string& to, Structure
     out.put_args(
         scripts::MigratePut::ItemArgs{.id = moved.id, .score = moved.score, .fields = fields});
   }
-  return call(std::move(out));
+  return call(out);
 }
 
 Reply ScriptQueue::append(const std::string& key, std::string_view type, bool replace,
@@ -37,7 +37,7 @@ Reply ScriptQueue::append(const std::string& key, std::string_view type, bool re
       {.revision = revision, .type = type, .replace = replace, .count = entries.size()});
   for (const auto& [entry, value] : entries)
     out.put_args(scripts::MigrateAppend::ItemArgs{.name = entry, .value = value});
-  return call(std::move(out));
+  return call(out);
 }
 
 Reply ScriptQueue::close_target(std::string_view how) {

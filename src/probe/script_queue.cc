@@ -102,6 +102,7 @@ Reply ScriptQueue::add(const std::vector<JobToAdd>& jobs, const Flush& flush) {
   using Script = scripts::JobAdd;
   if (!flush.number) ++flush_;
   std::vector<job::EncodedJob> encoded;
+  encoded.reserve(jobs.size());
   for (const auto& item : jobs)
     encoded.push_back({item.custom ? item.id : "", item.name, item.data, item.opts, item.delay,
                        item.priority, item.lifo});

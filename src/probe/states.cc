@@ -139,6 +139,7 @@ std::vector<Reply> all_answers(Link& link, const std::vector<std::vector<std::st
 std::set<std::string> with_hash(Link& link, const ScriptQueue& q,
                                 const std::vector<std::string>& ids) {
   std::vector<std::vector<std::string>> commands;
+  commands.reserve(ids.size());
   for (const auto& id : ids) commands.push_back({"EXISTS", q.job(id)});
   const auto answers = all_answers(link, commands);
   std::set<std::string> there;
@@ -152,6 +153,7 @@ std::set<std::string> with_hash(Link& link, const ScriptQueue& q,
 States states_of(Link& link, const ScriptQueue& q) {
   const auto where = places(q);
   std::vector<std::vector<std::string>> commands;
+  commands.reserve(where.size());
   for (const auto& place : where) commands.push_back(place.read);
   const auto answers = all_answers(link, commands);
   States states;
@@ -169,7 +171,7 @@ std::vector<std::string> jobs_out_of_state(Link& link, const ScriptQueue& q) {
   for (const auto& [id, in] : states) {
     if (in.size() > 1) {
       std::string all;
-      for (const auto state : in) all += " " + std::string(state);
+      for (const auto state : in) all.append(" ").append(state);
       odd.push_back(id + " is in" + all);
     }
     if (!there.contains(id))

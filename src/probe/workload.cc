@@ -141,6 +141,7 @@ void Workload::operate() {
   switch (below(8)) {
     case 0: {
       std::vector<Delay> delays;
+      delays.reserve(ids.size());
       for (const auto& id : ids)
         delays.push_back({id, one_in(3) ? 0 : static_cast<std::int64_t>(below(9'000))});
       q_.reschedule(delays);
