@@ -172,10 +172,11 @@ std::vector<std::string> jobs_out_of_state(Link& link, const ScriptQueue& q) {
     if (in.size() > 1) {
       std::string all;
       for (const auto state : in) all.append(" ").append(state);
-      odd.push_back(id + " is in" + all);
+      odd.push_back(std::string(id).append(" is in").append(all));
     }
     if (!there.contains(id))
-      odd.push_back(id + " is in " + std::string(in.front()) + " and has no hash");
+      odd.push_back(
+          std::string(id).append(" is in ").append(in.front()).append(" and has no hash"));
   }
   for (const auto& id : there)
     if (!states.contains(id)) odd.push_back(id + " is in no state");
