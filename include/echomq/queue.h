@@ -218,14 +218,7 @@ class Queue {
   // Adds many; answers one result for each, in order, those that were deduplicated among them. One
   // bad job refuses the whole call before anything is sent (the error's field "index" tells which);
   // duplicates are answered one by one.
-  Result<AddResults> add_bulk(const std::vector<NewJob<T>>& jobs) {
-    std::vector<NewJob<std::string>> raw;
-    raw.reserve(jobs.size());
-    for (const auto& job : jobs) raw.push_back({Codec<T>::encode(job.data), job.options});
-    return raw_.add_bulk(std::move(raw));
-  }
-  // The same without a copy of each job.
-  Result<AddResults> add_bulk(std::vector<NewJob<T>>&& jobs) {
+  Result<AddResults> add_bulk(std::vector<NewJob<T>> jobs) {
     if constexpr (std::is_same_v<T, std::string>) {
       return raw_.add_bulk(std::move(jobs));
     } else {
