@@ -38,12 +38,12 @@ unsigned PoolRunner::most(std::size_t /*held*/) const {
   return concurrency_ + (claims_ahead ? Ahead::most(concurrency_) : 0);
 }
 
-// Jobs begin in their order, so one look tells of all that wait now.
+// While jobs wait behind others. They begin in their order, so one look tells of all that wait now.
 void PoolRunner::watch() {
   std::uint64_t due = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (watching_ || jobs_.size() <= concurrency_) return;
+    if (watching_ || jobs_.size() <= concurrency_ || left_ == taken_) return;
     due = taken_;
   }
   watching_ = true;
