@@ -48,7 +48,7 @@ find "${dirs[@]}" \( -name '*.h' -o -name '*.cc' \) -print0 | sort -z |
         to = concept(target)
         if (to == "" || to == dir[2] || is_floor(to)) next
         if (is_floor(dir[2])) breach("the floor knows no concept, and " to " is one")
-         else if (dir[2] ~ /^(migrate|probe|ops)$/) next
+        else if (dir[2] ~ /^(migrate|probe|ops)$/) next
         else if (dir[2] == "testing" && to == "worker") next
         else if (dir[2] == "worker" && (to == "schedule" || to == "flow")) next
         else if (to != "job" && to != "queue") breach(dir[2] " and " to " are siblings; slices meet in job and queue")
