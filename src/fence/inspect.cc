@@ -18,6 +18,7 @@
 #include "protocol/registry.h"
 #include "protocol/v1_names.h"
 #include "protocol/version.h"
+#include "queue/ask.h"
 #include "queue/queue_keys.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
@@ -185,29 +186,7 @@ class Look {
   // --- asking
 
   std::optional<Error> send() {
-    using Replies = std::vector<Reply>;
-    const auto replies = client_->wait_for<Replies>([this](Function<void(Result<Replies>)> done) {
-      struct Wait {
-        Function<void(Result<Replies>)> done;
-        Replies replies;
-        std::size_t missing;
-        std::optional<Error> problem{};
-      };
-      const auto count = commands_.size();
-      auto wait = std::make_shared<Wait>(Wait{std::move(done), Replies(count), count});
-      for (std::size_t i = 0; i < count; ++i)
-        client_->command(std::move(commands_[i]), [wait, i](Result<Reply> reply) {
-          if (reply)
-            wait->replies[i] = *std::move(reply);
-          else
-            wait->problem = reply.error();
-          if (--wait->missing > 0) return;
-          if (wait->problem)
-            wait->done(*wait->problem);
-          else
-            wait->done(std::move(wait->replies));
-        });
-    });
+    const auto replies = ask_all(*client_, std::move(commands_));
     if (!replies) return replies.error();
     for (std::size_t i = 0; i < replies->size(); ++i)
       if (auto problem = take((*replies)[i], reads_[i])) return problem;
