@@ -49,10 +49,8 @@ class Look {
  private:
   using Read = std::function<void(const Reply&)>;
 
-  void ask(std::vector<std::string> words, std::string key, Read read) {
-    commands_.emplace_back();
-    wire::append_header(commands_.back(), words.size());
-    for (const auto& word : words) wire::append_bulk(commands_.back(), word);
+  void ask(const std::vector<std::string>& words, std::string key, Read read) {
+    commands_.push_back(wire::command(words));
     reads_.push_back({std::move(key), std::move(read)});
   }
 

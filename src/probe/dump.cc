@@ -16,11 +16,6 @@ std::string joined(const std::vector<std::string>& elements) {
   return all;
 }
 
-void append(std::string& commands, const std::vector<std::string>& words) {
-  wire::append_header(commands, words.size());
-  for (const auto& word : words) wire::append_bulk(commands, word);
-}
-
 // The command that reads all of a key: one that a client's own rights (acl_line) allow.
 std::vector<std::string> read_of(const std::string& key, const std::string& type) {
   if (type == "string") return {"GET", key};
@@ -74,13 +69,13 @@ std::string dumped_hash(const std::map<std::string, std::string>& fields) {
 Dump dump_keys(Link& link, const std::vector<std::string>& keys) {
   std::map<std::string, std::string> type_of;
   std::string commands;
-  for (const auto& key : keys) append(commands, {"TYPE", key});
+  for (const auto& key : keys) wire::append_command(commands, {"TYPE", key});
   link.send(commands);
   for (const auto& key : keys) type_of[key] = link.receive().text;
   // Never there, or emptied meanwhile, as the trash is by a worker.
   std::erase_if(type_of, [](const auto& entry) { return entry.second == "none"; });
   commands.clear();
-  for (const auto& [key, type] : type_of) append(commands, read_of(key, type));
+  for (const auto& [key, type] : type_of) wire::append_command(commands, read_of(key, type));
   link.send(commands);
   Dump all;
   for (const auto& [key, type] : type_of) all[key] = dumped(link.receive(), type);

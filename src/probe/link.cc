@@ -14,8 +14,7 @@ Reply Link::operator()(std::initializer_list<std::string_view> words) {
 
 Reply Link::operator()(const std::vector<std::string>& words) {
   std::string bytes;
-  wire::append_header(bytes, words.size());
-  for (const auto& word : words) wire::append_bulk(bytes, word);
+  wire::append_command(bytes, words);
   send(bytes);
   return receive();
 }

@@ -126,10 +126,7 @@ std::vector<std::string> declared_jobs(const ScriptQueue& q) {
 
 std::vector<Reply> all_answers(Link& link, const std::vector<std::vector<std::string>>& commands) {
   std::string bytes;
-  for (const auto& words : commands) {
-    wire::append_header(bytes, words.size());
-    for (const auto& word : words) wire::append_bulk(bytes, word);
-  }
+  for (const auto& words : commands) wire::append_command(bytes, words);
   link.send(bytes);
   std::vector<Reply> answers;
   for (std::size_t i = 0; i < commands.size(); ++i) answers.push_back(link.receive());
