@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/text.h"
 #include "client/plain_commands.h"
 #include "echomq/probe.h"
 #include "echomq_scripts.h"
@@ -166,7 +167,7 @@ std::vector<ServerNeed> server_needs() {
                script->name);
     }
   for (const auto command : kPlainCommands) {
-    auto raised = protocol::upper(command);
+    auto raised = upper(command);
     need(raised, since(raised), "the client");
   }
   std::vector<ServerNeed> all;
