@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <tuple>
 
+#include "base/number.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "client/plain_commands.h"
 #include "echomq/probe.h"
@@ -137,17 +138,12 @@ bool says(const protocol::ServerCall& call, std::string_view option) {
 }
 
 // "10.0.0" is newer than "7.2.0", and what is unknown is newest of all.
-std::tuple<int, int, int> number_of(std::string_view version) {
+std::array<int, 3> number_of(std::string_view version) {
   if (version == "unknown") return {1'000, 0, 0};
-  std::array<int, 3> parts{};
-  std::size_t part = 0;
-  for (const char c : version) {
-    if (c == '.')
-      ++part;
-    else if (part < parts.size())
-      parts[part] = parts[part] * 10 + (c - '0');
-  }
-  return {parts[0], parts[1], parts[2]};
+  std::array<int, 3> numbers{};
+  Parts parts(version, '.');
+  for (auto& number : numbers) number = to_number<int>(parts.word());
+  return numbers;
 }
 
 }  // namespace
