@@ -102,7 +102,7 @@ class ScriptTrial {
 std::vector<ScenarioEntry> script_scenarios() {
   std::vector<ScenarioEntry> all;
   for (const auto* const script : scripts::all()) {
-    if (script->name == "node/lease") continue;  // of the deployment; see rules.cc
+    if (script->name == "node/lease") continue;  // of the deployment; see rules_of_queues.cc
     all.push_back({"script " + std::string(script->name), "INV4 INV7",
                    [script](Trial& trial) { ScriptTrial(trial, script->name).run(); }});
   }
