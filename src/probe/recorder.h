@@ -21,7 +21,6 @@ class Recorder : public Link {
   Reply receive(std::chrono::milliseconds deadline) override;
 
   void forget();
-  [[nodiscard]] std::size_t size() const { return sent_.size(); }
 
   // Says all of it again through `link`, about the queue `to` instead of `from`, whose names have
   // the same length and appear in nothing else. Answers the first answer that is another one, or

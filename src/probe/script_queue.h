@@ -305,7 +305,7 @@ class ScriptQueue {
   Reply remove_schedulers(const std::vector<std::string>& ids);
   Reply read_scheduler(const std::string& id);
   [[nodiscard]] std::string scheduler(const std::string& id) const {
-    return named_key(name_, "schedule", id);
+    return scheduler_key(name_, id);
   }
 
   // What peeks read before they act: the due jobs, the expired leases, the trash.
