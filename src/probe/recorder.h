@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probe/dump.h"
 #include "probe/link.h"
 
 namespace echomq::inline v2::probe {
@@ -37,7 +38,8 @@ class Recorder : public Link {
   std::vector<Said> sent_;
 };
 
-// `text` with another name in it.
+// `text`, and all keys and contents of `dump`, with another name in it.
 std::string renamed(std::string text, std::string_view from, std::string_view to);
+Dump renamed(const Dump& dump, std::string_view from, std::string_view to);
 
 }  // namespace echomq::inline v2::probe
