@@ -14,6 +14,24 @@ constexpr bool is_letter(char c) noexcept {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+constexpr char upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+inline std::string upper(std::string_view word) {
+  std::string raised(word);
+  for (char& c : raised) c = upper(c);
+  return raised;
+}
+inline std::string lower(std::string_view word) {
+  std::string lowered(word);
+  for (char& c : lowered) c = lower(c);
+  return lowered;
+}
+
 // A value as an error shows it: quoted, unprintable bytes, quotes and backslashes as \xNN, cut
 // after 64 bytes.
 inline std::string quoted(std::string_view value) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "client/plain_commands.h"
 #include "echomq/keyspace.h"
 #include "echomq_scripts.h"
@@ -58,7 +59,7 @@ Result<std::string> acl_line(const AclOptions& options) {
   // The rules hold for what a script calls as well.
   for (const auto* script : scripts::all())
     for (const auto& call : protocol::calls_in(script->source))
-      commands.insert(protocol::lower(call.command));
+      commands.insert(lower(call.command));
   for (const auto& command : commands) line += " +" + command;
   return line;
 }

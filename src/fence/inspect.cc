@@ -2,7 +2,6 @@
 // Looking at a queue from both sides of the fence: one pipeline of plain reads, and what they mean.
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,6 +18,7 @@
 #include "protocol/registry.h"
 #include "protocol/v1_names.h"
 #include "protocol/version.h"
+#include "queue/ask.h"
 #include "queue/queue_keys.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
@@ -49,15 +49,13 @@ class Look {
  private:
   using Read = std::function<void(const Reply&)>;
 
-  void ask(std::vector<std::string> words, std::string key, Read read) {
-    commands_.emplace_back();
-    wire::append_header(commands_.back(), words.size());
-    for (const auto& word : words) wire::append_bulk(commands_.back(), word);
+  void ask(const std::vector<std::string>& words, std::string key, Read read) {
+    commands_.push_back(wire::command(words));
     reads_.push_back({std::move(key), std::move(read)});
   }
 
-  void note(const std::string& key, std::string found, std::string words) {
-    report_.findings.push_back({key, std::move(found), std::move(words)});
+  void note(const std::string& key, std::string found, std::string words, bool damage = false) {
+    report_.findings.push_back({key, std::move(found), std::move(words), damage});
   }
 
   // Of a key in our place, which says so only where the queue is ours.
@@ -124,7 +122,7 @@ class Look {
     for (const auto structure : kStructures) {
       const auto own = key(q, structure);
       ask({"TYPE", own}, own, [this, structure, own](const Reply& reply) {
-        types_[structure] = reply.text;
+        if (structure == Structure::meta) meta_type_ = reply.text;
         if (reply.text == "none" || structure == Structure::meta) return;
         any_key_ = true;
         if (reply.text == redis_type(structure)) return;
@@ -186,29 +184,7 @@ class Look {
   // --- asking
 
   std::optional<Error> send() {
-    using Replies = std::vector<Reply>;
-    const auto replies = client_->wait_for<Replies>([this](Function<void(Result<Replies>)> done) {
-      struct Wait {
-        Function<void(Result<Replies>)> done;
-        Replies replies;
-        std::size_t missing;
-        std::optional<Error> problem{};
-      };
-      const auto count = commands_.size();
-      auto wait = std::make_shared<Wait>(Wait{std::move(done), Replies(count), count});
-      for (std::size_t i = 0; i < count; ++i)
-        client_->command(std::move(commands_[i]), [wait, i](Result<Reply> reply) {
-          if (reply)
-            wait->replies[i] = *std::move(reply);
-          else
-            wait->problem = reply.error();
-          if (--wait->missing > 0) return;
-          if (wait->problem)
-            wait->done(*wait->problem);
-          else
-            wait->done(std::move(wait->replies));
-        });
-    });
+    const auto replies = ask_all(*client_, std::move(commands_));
     if (!replies) return replies.error();
     for (std::size_t i = 0; i < replies->size(); ++i)
       if (auto problem = take((*replies)[i], reads_[i])) return problem;
@@ -243,7 +219,6 @@ class Look {
   }
 
   void decide() {
-    const auto& meta_type = types_[Structure::meta];
     // No v1 client removes the fields that queue/open wrote, so they tell whose queue it was.
     const bool overwritten = fence::is_v1(version_) && !created_.empty() && !min_revision_.empty();
     if (version_ == kWireVersion || overwritten) look_at_own(overwritten);
@@ -251,13 +226,13 @@ class Look {
     if (version_ == fence::kMigrating || (overwritten && is_unfinished()))
       return is(FenceState::being_migrated, version_, keys_.meta);
     if (!v1_probe_.empty()) return is(FenceState::v1, v1_found_, v1_probe_);
-    if (meta_type == "none") {
+    if (meta_type_ == "none") {
       if (any_key_) return is(FenceState::foreign, "keys of the queue without a meta", keys_.meta);
       if (!tombstone_.empty())
         return is(FenceState::migrated_away, std::string(kWireVersion), tombstone_);
       return is(FenceState::fresh);
     }
-    if (meta_type != "hash")
+    if (meta_type_ != "hash")
       return is(FenceState::foreign, "a meta key of another type", keys_.meta);
     if (is_too_new()) return is(FenceState::newer, "revision " + min_revision_, keys_.meta);
     if (report_.repairable) return decide_damaged();
@@ -283,19 +258,16 @@ class Look {
 
   void look_at_own(bool overwritten) {
     if (overwritten)
-      report_.findings.push_back({keys_.meta, version_,
-                                  "the version, overwritten by a v1 client when it was constructed",
-                                  true});
+      note(keys_.meta, version_, "the version, overwritten by a v1 client when it was constructed",
+           true);
     if (v1_paused_)
-      report_.findings.push_back(
-          {keys_.meta, "a queue that v1 has paused", "a v1 client has paused the queue", true});
+      note(keys_.meta, "a queue that v1 has paused", "a v1 client has paused the queue", true);
     for (auto& finding : own_findings_) report_.findings.push_back(std::move(finding));
     for (const auto& sentinel : missing_sentinels_)
       note(sentinel, "no sentinel", "the next opening of the queue puts it back");
     if (!last_event_.empty() && is_foreign_event())
-      report_.findings.push_back(
-          {keys_.events, last_event_,
-           "an event that a v1 client wrote; the server refuses ours behind it", true});
+      note(keys_.events, last_event_,
+           "an event that a v1 client wrote; the server refuses ours behind it", true);
     const auto& all = report_.findings;
     report_.repairable =
         !is_too_new() && !is_unfinished() &&
@@ -318,10 +290,9 @@ class Look {
   std::vector<FenceFinding> own_findings_;
   std::string v1_probe_, v1_found_, tombstone_, migration_;
   std::set<std::string> tombstones_;
-  std::map<Structure, std::string> types_;
   bool any_key_ = false;
   bool v1_paused_ = false;
-  std::string version_, min_revision_, created_, last_event_;
+  std::string meta_type_, version_, min_revision_, created_, last_event_;
   std::uint64_t event_seq_ = 0;
   std::vector<std::string> missing_sentinels_;
 };

@@ -5,9 +5,9 @@
 #include "echomq/fence.h"
 #include "echomq/keyspace.h"
 #include "echomq_scripts.h"
+#include "fence/repair_call.h"
 #include "fence/versions.h"
 #include "protocol/refusal.h"
-#include "protocol/v1_names.h"
 #include "protocol/version.h"
 #include "queue/ask.h"
 #include "wire/command.h"
@@ -17,32 +17,6 @@ namespace echomq::inline v2 {
 namespace {
 
 constexpr std::size_t kAnswers = 10;
-
-ScriptCall repair_call(const QueueCore& queue) {
-  const auto& k = queue.keys();
-  const auto own = [&queue](std::string_view word) { return v1_word_key(queue.name(), word); };
-  const auto paused = own("paused");
-  const auto stalled = own("stalled");
-  const auto stalled_check = own("stalled-check");
-  const auto pc = own("pc");
-  return ScriptCall::of<scripts::QueueRepair>(
-      scripts::QueueRepair::Keys{.meta = k.meta,
-                                 .id = k.id,
-                                 .repeat = k.repeat,
-                                 .wait = k.wait,
-                                 .ghosts = k.ghosts,
-                                 .active = k.active,
-                                 .prioritized = k.prioritized,
-                                 .crashed = k.crashed,
-                                 .marker = k.marker,
-                                 .events = k.events,
-                                 .limiter = k.limiter,
-                                 .paused = paused,
-                                 .stalled = stalled,
-                                 .stalled_check = stalled_check,
-                                 .pc = pc},
-      {.revision = scripts::kRevision, .now = queue.client()->now_ms()});
-}
 
 // A target whose version was overwritten looks like a queue of ours; its migration has to end
 // first.
@@ -63,7 +37,8 @@ Result<FenceRepair> repair_fence(Client& client, std::string_view queue) {
   if (auto unfinished = refuse_unfinished(*core)) return *unfinished;
   FenceRepair repair;
   for (bool more = true; more;) {
-    const auto reply = ask(*core, repair_call(*core));
+    const auto reply = ask(*core, fence::repair_call(core->keys(), core->name(), scripts::kRevision,
+                                                     core->client()->now_ms()));
     if (!reply) return reply.error();
     if (reply->items.size() != kAnswers)
       return Error{ErrorCode::protocol, "queue/repair answered something else", {}};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "migrate/v1_scheduler.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "echomq/schedule.h"
@@ -18,19 +17,6 @@
 
 namespace echomq::inline v2::migrate {
 namespace {
-
-std::string md5(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_md5(), nullptr);
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string digits;
-  for (unsigned i = 0; i < length; ++i) {
-    digits += kHex[digest.at(i) >> 4U];
-    digits += kHex[digest.at(i) & 15U];
-  }
-  return digits;
-}
 
 struct RepeatableKey {
   std::string name, job, end, zone, when;
@@ -112,7 +98,7 @@ bool is_repeatable_key(std::string_view member, const V1Hash& stored) {
 
 std::string repeatable_id(std::string_view member) {
   const auto key = read_key(member);
-  return md5(key.name + key.job + md5(member));
+  return hex_digest(key.name + key.job + hex_digest(member, EVP_md5()), EVP_md5());
 }
 
 Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t next_ms,

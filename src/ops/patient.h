@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "base/number.h"
 #include "echomq/doctor.h"
 #include "probe/lane.h"
+#include "wire/info.h"
 
 namespace echomq::inline v2::ops {
 
@@ -56,31 +56,21 @@ class Patient {
   std::string denied_;
 };
 
-// "field:value" lines of INFO.
+// What INFO answered.
 class Info {
  public:
-  explicit Info(std::string_view text) {
-    while (!text.empty()) {
-      const auto end = text.find('\n');
-      auto line = text.substr(0, end);
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (const auto colon = line.find(':'); colon != std::string_view::npos)
-        fields_.emplace(line.substr(0, colon), line.substr(colon + 1));
-    }
-  }
+  explicit Info(std::string text) : text_(std::move(text)) {}
 
   // Empty where there is none.
   [[nodiscard]] std::string operator[](std::string_view field) const {
-    const auto found = fields_.find(field);
-    return found == fields_.end() ? std::string() : found->second;
+    return std::string(wire::info_value(text_, field).value_or(""));
   }
   [[nodiscard]] std::int64_t number(std::string_view field) const {
     return to_number<std::int64_t>((*this)[field]);
   }
 
  private:
-  std::map<std::string, std::string, std::less<>> fields_;
+  std::string text_;
 };
 
 // "3.4 GB"; "2 h 5 min".

@@ -19,7 +19,8 @@ std::vector<ScenarioEntry> all_scenarios() {
   std::vector<ScenarioEntry> all;
   for (auto* const part :
        {&probe::server_scenarios, &probe::script_scenarios, &probe::refusal_scenarios,
-        &probe::invariant_scenarios, &probe::rule_scenarios, &probe::library_scenarios})
+        &probe::invariant_scenarios, &probe::rules_of_jobs, &probe::rules_of_queues,
+        &probe::library_scenarios})
     for (auto& entry : part()) all.push_back(std::move(entry));
   all.push_back(probe::contract_scenario());
   for (auto& entry : probe::audit_scenarios()) all.push_back(std::move(entry));

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/command.h"
-
 namespace echomq::inline v2::probe {
 namespace {
 
@@ -14,11 +12,6 @@ std::string joined(const std::vector<std::string>& elements) {
   std::string all;
   for (const auto& element : elements) all += (all.empty() ? "'" : " '") + element + "'";
   return all;
-}
-
-void append(std::string& commands, const std::vector<std::string>& words) {
-  wire::append_header(commands, words.size());
-  for (const auto& word : words) wire::append_bulk(commands, word);
 }
 
 // The command that reads all of a key: one that a client's own rights (acl_line) allow.
@@ -72,18 +65,20 @@ std::string dumped_hash(const std::map<std::string, std::string>& fields) {
 
 // Two pipelines: what each key is, and what is in it.
 Dump dump_keys(Link& link, const std::vector<std::string>& keys) {
+  std::vector<std::vector<std::string>> questions;
+  questions.reserve(keys.size());
+  for (const auto& key : keys) questions.push_back({"TYPE", key});
+  const auto types = link.all_of(questions);
   std::map<std::string, std::string> type_of;
-  std::string commands;
-  for (const auto& key : keys) append(commands, {"TYPE", key});
-  link.send(commands);
-  for (const auto& key : keys) type_of[key] = link.receive().text;
+  for (std::size_t i = 0; i < keys.size(); ++i) type_of[keys[i]] = types[i].text;
   // Never there, or emptied meanwhile, as the trash is by a worker.
   std::erase_if(type_of, [](const auto& entry) { return entry.second == "none"; });
-  commands.clear();
-  for (const auto& [key, type] : type_of) append(commands, read_of(key, type));
-  link.send(commands);
+  questions.clear();
+  for (const auto& [key, type] : type_of) questions.push_back(read_of(key, type));
+  const auto contents = link.all_of(questions);
   Dump all;
-  for (const auto& [key, type] : type_of) all[key] = dumped(link.receive(), type);
+  std::size_t i = 0;
+  for (const auto& [key, type] : type_of) all[key] = dumped(contents[i++], type);
   return all;
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <tuple>
 
+#include "base/number.h"
+#include "base/parts.h"
+#include "base/text.h"
 #include "client/plain_commands.h"
 #include "echomq/probe.h"
 #include "echomq_scripts.h"
@@ -136,17 +138,12 @@ bool says(const protocol::ServerCall& call, std::string_view option) {
 }
 
 // "10.0.0" is newer than "7.2.0", and what is unknown is newest of all.
-std::tuple<int, int, int> number_of(std::string_view version) {
+std::array<int, 3> number_of(std::string_view version) {
   if (version == "unknown") return {1'000, 0, 0};
-  std::array<int, 3> parts{};
-  std::size_t part = 0;
-  for (const char c : version) {
-    if (c == '.')
-      ++part;
-    else if (part < parts.size())
-      parts[part] = parts[part] * 10 + (c - '0');
-  }
-  return {parts[0], parts[1], parts[2]};
+  std::array<int, 3> numbers{};
+  Parts parts(version, '.');
+  for (auto& number : numbers) number = to_number<int>(parts.word());
+  return numbers;
 }
 
 }  // namespace
@@ -166,7 +163,7 @@ std::vector<ServerNeed> server_needs() {
                script->name);
     }
   for (const auto command : kPlainCommands) {
-    auto raised = protocol::upper(command);
+    auto raised = upper(command);
     need(raised, since(raised), "the client");
   }
   std::vector<ServerNeed> all;

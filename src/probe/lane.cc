@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "wire/handshake.h"
 #include "wire/stream.h"
 
 namespace echomq::inline v2::probe {
@@ -122,9 +123,8 @@ Result<std::unique_ptr<Lane>> Lane::open(const wire::Endpoint& endpoint, const T
     return Error{ErrorCode::unavailable,
                  to_string(endpoint) + " was lost: " + lane->lost(),
                  {{"url", to_string(endpoint)}}};
-  auto server = wire::judge_handshake(greeting, answers, /*allow_eviction=*/true);
+  const auto server = wire::judge_handshake(greeting, answers, /*allow_eviction=*/true);
   if (!server) return server.error();
-  lane->server_ = *std::move(server);
   return lane;
 }
 

@@ -14,7 +14,6 @@
 #include "echomq/connection.h"
 #include "echomq/result.h"
 #include "probe/link.h"
-#include "wire/handshake.h"
 #include "wire/loop.h"
 #include "wire/url.h"
 
@@ -35,8 +34,6 @@ class Lane : public Link {
   using Link::receive;
   Reply receive(std::chrono::milliseconds deadline) override;
 
-  // What the server told at the login.
-  [[nodiscard]] const wire::ServerInfo& server() const noexcept { return server_; }
   // Why it was lost; empty while it is not.
   [[nodiscard]] std::string lost() const;
 
@@ -46,7 +43,6 @@ class Lane : public Link {
 
   wire::Loop loop_;  // outlives the state, whose socket is of it
   std::shared_ptr<State> state_;
-  wire::ServerInfo server_;
 };
 
 }  // namespace echomq::inline v2::probe

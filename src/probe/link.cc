@@ -6,18 +6,23 @@
 namespace echomq::inline v2::probe {
 
 Reply Link::operator()(std::initializer_list<std::string_view> words) {
-  std::string bytes;
-  wire::append_command(bytes, words);
-  send(bytes);
+  send(wire::command(words));
   return receive();
 }
 
 Reply Link::operator()(const std::vector<std::string>& words) {
-  std::string bytes;
-  wire::append_header(bytes, words.size());
-  for (const auto& word : words) wire::append_bulk(bytes, word);
-  send(bytes);
+  send(wire::command(words));
   return receive();
+}
+
+std::vector<Reply> Link::all_of(const std::vector<std::vector<std::string>>& commands) {
+  std::string bytes;
+  for (const auto& words : commands) wire::append_command(bytes, words);
+  send(bytes);
+  std::vector<Reply> answers;
+  answers.reserve(commands.size());
+  for (std::size_t i = 0; i < commands.size(); ++i) answers.push_back(receive());
+  return answers;
 }
 
 std::vector<std::string> texts(const Reply& reply) {

@@ -29,6 +29,8 @@ class Link {
   // One command and its answer.
   Reply operator()(std::initializer_list<std::string_view> words);
   Reply operator()(const std::vector<std::string>& words);
+  // Several at once, and their answers in their order.
+  std::vector<Reply> all_of(const std::vector<std::vector<std::string>>& commands);
 
   // The parts of it, for pipelines and for connections that are only listened to.
   virtual void send(std::string_view bytes) = 0;

@@ -2,11 +2,11 @@
 #include "probe/monitor.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <utility>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "echomq/keyspace.h"
 #include "protocol/v1_names.h"
 #include "wire/command.h"
@@ -41,12 +41,6 @@ std::string quoted_word(std::string_view line, std::size_t& at) {
     }
   }
   ++at;
-  return word;
-}
-
-std::string upper(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return word;
 }
 

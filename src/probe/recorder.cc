@@ -45,4 +45,10 @@ std::string renamed(std::string text, std::string_view from, std::string_view to
   return text;
 }
 
+Dump renamed(const Dump& dump, std::string_view from, std::string_view to) {
+  Dump all;
+  for (const auto& [key, content] : dump) all[renamed(key, from, to)] = renamed(content, from, to);
+  return all;
+}
+
 }  // namespace echomq::inline v2::probe

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probe/dump.h"
 #include "probe/link.h"
 
 namespace echomq::inline v2::probe {
@@ -21,7 +22,6 @@ class Recorder : public Link {
   Reply receive(std::chrono::milliseconds deadline) override;
 
   void forget();
-  [[nodiscard]] std::size_t size() const { return sent_.size(); }
 
   // Says all of it again through `link`, about the queue `to` instead of `from`, whose names have
   // the same length and appear in nothing else. Answers the first answer that is another one, or
@@ -38,7 +38,8 @@ class Recorder : public Link {
   std::vector<Said> sent_;
 };
 
-// `text` with another name in it.
+// `text`, and all keys and contents of `dump`, with another name in it.
 std::string renamed(std::string text, std::string_view from, std::string_view to);
+Dump renamed(const Dump& dump, std::string_view from, std::string_view to);
 
 }  // namespace echomq::inline v2::probe

@@ -51,30 +51,27 @@ constexpr std::array kForeign{
             }},
 };
 
-bool is_of_migration(const Exercise& exercise) { return exercise.script.starts_with("migrate/"); }
-
 // Their queue is one that is being filled.
 std::string refusal_of(const Exercise& exercise, const Foreign& foreign) {
   constexpr std::string_view kOurs = "echomq:2.0.0 ";
   std::string refusal(foreign.refusal);
-  if (const auto at = refusal.find(kOurs); is_of_migration(exercise) && at != std::string::npos)
+  if (const auto at = refusal.find(kOurs);
+      is_of_migration(exercise.script) && at != std::string::npos)
     refusal.replace(at, kOurs.size(), "echomq:2.0.0:migrating ");
   return refusal;
 }
 
-// One exercise of each script, all on one scene, which none of them may change. Those of migrations
-// come last: for them the scene's queue becomes one that is being filled.
+// One exercise of each script, all on one scene, which none of them may change.
 void is_fenced(Trial& trial, const Foreign& foreign) {
   auto& q = trial.queue();
   Scene scene(q);
   foreign.make(q);
   std::set<std::string> seen;
-  for (const bool migrations : {false, true})
-    for (const auto& exercise : exercises()) {
-      if (is_of_migration(exercise) != migrations || !seen.insert(exercise.script).second) continue;
-      trial.expect_refused(exercise.script, q, refusal_of(exercise, foreign),
-                           [&] { return exercise.call(scene); });
-    }
+  for (const auto& exercise : exercises()) {
+    if (!seen.insert(exercise.script).second) continue;
+    trial.expect_refused(exercise.script, q, refusal_of(exercise, foreign),
+                         [&] { return exercise.call(scene); });
+  }
   trial.note(std::to_string(seen.size()) + " scripts refused it and changed nothing");
 }
 
@@ -107,38 +104,6 @@ void refuses_an_older_grant(Trial& trial) {
   });
 }
 
-// What is told of several items at once must tell of all of them.
-ScriptCall half_a_finish(const ScriptQueue& q) {
-  auto call = ScriptCall::of<scripts::JobFinish>({.meta = q.keys.meta,
-                                                  .active = q.keys.active,
-                                                  .finished = q.keys.completed,
-                                                  .trash = q.keys.trash,
-                                                  .subkeys = q.keys.subkeys,
-                                                  .events = q.keys.events,
-                                                  .metrics = q.keys.metrics_completed,
-                                                  .marker = q.keys.marker,
-                                                  .sizes = q.keys.sizes_completed,
-                                                  .outbox = q.keys.outbox},
-                                                 {.revision = q.revision,
-                                                  .now = q.now,
-                                                  .count = 2,
-                                                  .outcome = "completed",
-                                                  .by = "probe",
-                                                  .drop = false,
-                                                  .keep = -1,
-                                                  .age = 0,
-                                                  .bytes = 0,
-                                                  .ends = "1:7:1:1:0:5:0:",
-                                                  .oldest = "",
-                                                  .peek = 0,
-                                                  .parents = false});
-  for (const auto* const id : {"a1", "a2"}) {
-    call.put_keys(scripts::JobFinish::ItemKeys{.job = q.job(id)});
-    call.put_args(scripts::JobFinish::ItemArgs{.id = id});
-  }
-  return call;
-}
-
 ScriptCall half_a_message(const ScriptQueue& q) {
   const SubKeys sub(q.name(), "fp");
   auto call = ScriptCall::of<scripts::FlowSettle>(
@@ -153,10 +118,13 @@ ScriptCall half_a_message(const ScriptQueue& q) {
   return call;
 }
 
+// What is told of several items at once must tell of all of them.
 void refuses_what_is_cut_short(Trial& trial) {
   auto& q = trial.queue();
   const Scene scene(q);
-  trial.expect_refused("job/finish", q, "EMQARG", [&] { return q.call(half_a_finish(q)); });
+  trial.expect_refused("job/finish", q, "EMQARG", [&] {
+    return q.finish({{.run = {"a1"}}, {.run = {"a2"}}}, {.ends = "1:7:1:1:0:5:0:"});
+  });
   trial.expect_refused("flow/settle", q, "EMQARG", [&] { return q.call(half_a_message(q)); });
   auto tree = plan_of(q.name() + ":6", {{.queue = q.name(), .id = "np"},
                                         {.queue = q.name(), .id = "nc", .parent = 0}});

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "probe/rules.h"
 #include "probe/scene.h"
+#include "probe/trial.h"
 
 namespace echomq::inline v2::probe {
 namespace {

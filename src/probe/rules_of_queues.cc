@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "probe/planned.h"
-#include "probe/rules.h"
+#include "probe/trial.h"
 
 namespace echomq::inline v2::probe {
 namespace {
@@ -319,12 +319,6 @@ std::vector<ScenarioEntry> rules_of_queues() {
       {"flows: a record is kept until all is added", "R 7", record_is_kept_until_added},
       {"flows: a parent is released once", "R 7", parent_is_released_once},
       {"flows: a parent falls with a child, and waits again", "R 7", parent_falls_with_a_child}};
-}
-
-std::vector<ScenarioEntry> rule_scenarios() {
-  auto all = rules_of_jobs();
-  for (auto& entry : rules_of_queues()) all.push_back(std::move(entry));
-  return all;
 }
 
 }  // namespace echomq::inline v2::probe

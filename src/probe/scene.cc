@@ -36,6 +36,14 @@ void mark_migrating(Scene& scene) {
                    "1", scene.q.keys.meta});
 }
 
+// An exercise of a script of migrations.
+Exercise filling(const char* script, Reply (*call)(Scene& s)) {
+  return {script, [call](Scene& s) {
+            mark_migrating(s);
+            return call(s);
+          }};
+}
+
 void set_limits(Scene& scene, const std::string& limits) {
   put_fields(scene, scene.q.keys.meta, {"limits", limits});
 }
@@ -181,54 +189,6 @@ const std::vector<Exercise>& exercises() {
          return s.q.open();
        }},
       {"queue/counts", [](Scene& s) { return s.q.counts(); }},
-      {"migrate/open",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.open_target({{"event_cap", "5"}});
-       }},
-      {"migrate/put",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.put("", "0:2:0:", Structure::wait,
-                        {{.id = "m1", .score = "0", .fields = {{"head", "1:1:n"}, {"data", "{}"}}},
-                         {.id = "a1", .score = "0", .fields = {{"head", "1:1:n"}}}});
-       }},
-      {"migrate/put",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.put("", "3:1:0:", Structure::delayed,
-                        {{.id = "m1", .score = "5", .fields = {{"head", "1:1:n"}}}});
-       }},
-      {"migrate/append",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.append(s.q.scheduler("s9"), "hash", true, {{"def", "d"}, {"data", "{}"}});
-       }},
-      {"migrate/append",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.append(s.q.keys.schedules, "zset", false, {{"s9", "7"}});
-       }},
-      {"migrate/append",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.append(s.q.job("w1") + ":logs", "list", true, {{"", "one"}, {"", "two"}});
-       }},
-      {"migrate/append",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.append(s.q.keys.subkeys, "set", false, {{"w1", ""}});
-       }},
-      {"migrate/close",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.close_target("finish");
-       }},
-      {"migrate/close",
-       [](Scene& s) {
-         mark_migrating(s);
-         return s.q.close_target("abort");
-       }},
       {"queue/emit", [](Scene& s) { return s.q.emit("mine", "payload"); }},
       {"queue/trim", [](Scene& s) { return s.q.trim(1, {.cap = "20", .trim = "="}); }},
       {"queue/trim", [](Scene& s) { return s.q.trim(0, {.most = 1, .cap = "20"}); }},
@@ -624,6 +584,43 @@ const std::vector<Exercise>& exercises() {
          set_limits(s, "0:10:1000:2");
          return s.q.gate();
        }},
+      // Last, because what they are called on is no queue of ours any more.
+      filling("migrate/open",
+              [](Scene& s) {
+                return s.q.open_target({{"event_cap", "5"}});
+              }),
+      filling("migrate/put",
+              [](Scene& s) {
+                return s.q.put(
+                    "", "0:2:0:", Structure::wait,
+                    {{.id = "m1", .score = "0", .fields = {{"head", "1:1:n"}, {"data", "{}"}}},
+                     {.id = "a1", .score = "0", .fields = {{"head", "1:1:n"}}}});
+              }),
+      filling("migrate/put",
+              [](Scene& s) {
+                return s.q.put("", "3:1:0:", Structure::delayed,
+                               {{.id = "m1", .score = "5", .fields = {{"head", "1:1:n"}}}});
+              }),
+      filling(
+          "migrate/append",
+          [](Scene& s) {
+            return s.q.append(s.q.scheduler("s9"), "hash", true, {{"def", "d"}, {"data", "{}"}});
+          }),
+      filling("migrate/append",
+              [](Scene& s) {
+                return s.q.append(s.q.keys.schedules, "zset", false, {{"s9", "7"}});
+              }),
+      filling(
+          "migrate/append",
+          [](Scene& s) {
+            return s.q.append(s.q.job("w1") + ":logs", "list", true, {{"", "one"}, {"", "two"}});
+          }),
+      filling("migrate/append",
+              [](Scene& s) {
+                return s.q.append(s.q.keys.subkeys, "set", false, {{"w1", ""}});
+              }),
+      filling("migrate/close", [](Scene& s) { return s.q.close_target("finish"); }),
+      filling("migrate/close", [](Scene& s) { return s.q.close_target("abort"); }),
   };
   return all;
 }

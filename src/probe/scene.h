@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probe/script_queue.h"
@@ -57,7 +58,11 @@ struct Exercise {
   std::function<Reply(Scene&)> call;
 };
 
-// At least one for each script of a queue, several for those whose ways exclude each other.
+// What a script of migrations is called on is being filled, and no queue of ours yet.
+inline bool is_of_migration(std::string_view script) { return script.starts_with("migrate/"); }
+
+// At least one for each script of a queue, several for those whose ways exclude each other. Those
+// of migrations come last and make the scene's queue one that is being filled.
 const std::vector<Exercise>& exercises();
 
 }  // namespace echomq::inline v2::probe

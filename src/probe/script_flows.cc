@@ -6,7 +6,7 @@ namespace echomq::inline v2::probe {
 
 Reply ScriptQueue::plan(const std::string& id, const flow::Plan& entries, std::size_t first,
                         bool sealed) {
-  const auto record = named_key(name_, "flow", id);
+  const auto record = flow_key(name_, id);
   auto out = ScriptCall::of<scripts::FlowPlan>(
       {.meta = keys.meta, .outbox = keys.outbox, .flow = record},
       {.revision = revision, .now = now, .plan = id, .first = first, .sealed = sealed});
@@ -16,7 +16,7 @@ Reply ScriptQueue::plan(const std::string& id, const flow::Plan& entries, std::s
 }
 
 Reply ScriptQueue::close_plan(const std::string& id, const std::string& seen) {
-  const auto record = named_key(name_, "flow", id);
+  const auto record = flow_key(name_, id);
   return call(
       ScriptCall::of<scripts::FlowClose>({.meta = keys.meta, .outbox = keys.outbox, .flow = record},
                                          {.revision = revision, .plan = id, .seen = seen}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The calls of ScriptQueue that read and move jobs from outside.
+#include "fence/repair_call.h"
 #include "probe/script_queue.h"
-#include "protocol/v1_names.h"
 
 namespace echomq::inline v2::probe {
 
@@ -120,29 +120,7 @@ Reply ScriptQueue::pause(bool paused) {
       keys, {.revision = revision, .now = now, .paused = paused}));
 }
 
-Reply ScriptQueue::repair() {
-  const auto paused = v1_word_key(name_, "paused");
-  const auto stalled = v1_word_key(name_, "stalled");
-  const auto stalled_check = v1_word_key(name_, "stalled-check");
-  const auto pc = v1_word_key(name_, "pc");
-  return call(ScriptCall::of<scripts::QueueRepair>(
-      scripts::QueueRepair::Keys{.meta = keys.meta,
-                                 .id = keys.id,
-                                 .repeat = keys.repeat,
-                                 .wait = keys.wait,
-                                 .ghosts = keys.ghosts,
-                                 .active = keys.active,
-                                 .prioritized = keys.prioritized,
-                                 .crashed = keys.crashed,
-                                 .marker = keys.marker,
-                                 .events = keys.events,
-                                 .limiter = keys.limiter,
-                                 .paused = paused,
-                                 .stalled = stalled,
-                                 .stalled_check = stalled_check,
-                                 .pc = pc},
-      {.revision = revision, .now = now}));
-}
+Reply ScriptQueue::repair() { return call(fence::repair_call(keys, name_, revision, now)); }
 
 Reply ScriptQueue::obliterate(bool all, std::size_t outbox) {
   return call(ScriptCall::of<scripts::QueueObliterate>(

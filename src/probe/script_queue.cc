@@ -161,6 +161,7 @@ Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen
               .crashes = item.stc,
               .started_ms = now,
               .value = item.value});
+  const auto told = how.ends.value_or(ends.text());
   auto out = ScriptCall::of<Script>(
       {.meta = keys.meta,
        .active = keys.active,
@@ -181,7 +182,7 @@ Reply ScriptQueue::finish(const std::vector<FinishItem>& items, const OldestSeen
        .keep = keep.count,
        .age = keep.age_ms,
        .bytes = keep.bytes,
-       .ends = ends.text(),
+       .ends = told,
        .oldest = in_one(how.oldest),
        .peek = how.peek,
        .parents = how.parents});

@@ -107,12 +107,13 @@ struct FinishItem {
   unsigned stc = 0;
 };
 
-// Those that the caller saw as the oldest of the finished set, and how many it wants to see; and
-// whether the jobs have parents.
+// Those that the caller saw as the oldest of the finished set, and how many it wants to see;
+// whether the jobs have parents; and what is told of their ends, not given: the truth.
 struct OldestSeen {
   std::vector<std::string> oldest{};
   unsigned peek = 0;
   bool parents = false;
+  std::optional<std::string> ends{};
 };
 
 struct Retry {
@@ -304,7 +305,7 @@ class ScriptQueue {
   Reply remove_schedulers(const std::vector<std::string>& ids);
   Reply read_scheduler(const std::string& id);
   [[nodiscard]] std::string scheduler(const std::string& id) const {
-    return named_key(name_, "schedule", id);
+    return scheduler_key(name_, id);
   }
 
   // What peeks read before they act: the due jobs, the expired leases, the trash.

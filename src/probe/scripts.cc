@@ -69,8 +69,7 @@ class ScriptTrial {
   // The jobs' ways are those of single calls: an exercise may make several.
   void watch(ScriptQueue& q) {
     q.before_call = [this, &q] { before_ = states_of(trial_.link(), q); };
-    // What a migration fills is no queue yet: jobs are where v1 had them.
-    if (script_.starts_with("migrate/")) return;
+    if (is_of_migration(script_)) return;  // jobs are where v1 had them
     q.after_call = [this, &q](const Script& script) {
       for (const auto& way : changes(script.name, before_, states_of(trial_.link(), q))) {
         if (!is_drawn(way))
@@ -103,7 +102,7 @@ class ScriptTrial {
 std::vector<ScenarioEntry> script_scenarios() {
   std::vector<ScenarioEntry> all;
   for (const auto* const script : scripts::all()) {
-    if (script->name == "node/lease") continue;  // of the deployment; see rules.cc
+    if (script->name == "node/lease") continue;  // of the deployment; see rules_of_queues.cc
     all.push_back({"script " + std::string(script->name), "INV4 INV7",
                    [script](Trial& trial) { ScriptTrial(trial, script->name).run(); }});
   }

@@ -18,8 +18,8 @@ bool may_not_ask(const Reply& reply) {
 // What is missing is told by name, not found out by the first user who needs it.
 void knows_all_commands(Trial& trial) {
   std::set<std::string> asked;
-  std::string missing;
-  for (const auto& need : server_needs()) {
+  const auto needs = server_needs();
+  for (const auto& need : needs) {
     const auto command = need.what.substr(0, need.what.find(' '));
     if (!asked.insert(command).second) continue;
     const auto bar = command.find('|');
@@ -28,7 +28,6 @@ void knows_all_commands(Trial& trial) {
     if (reply.items.empty() || reply.items.front().items.empty())
       trial.fail("the server has no " + command + ", which " + need.by + " says");
   }
-  const auto needs = server_needs();
   trial.note(std::to_string(asked.size()) + " commands; the floor is Redis " + needs.front().since +
              ", by " + needs.front().what);
 }

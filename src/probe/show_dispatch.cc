@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The two-command rule, shown on a server.
-#include <openssl/evp.h>
-
-#include <array>
 #include <random>
 #include <utility>
 
+#include "base/digest.h"
 #include "client/client_core.h"
 #include "echomq/probe.h"
 #include "probe/lane.h"
@@ -13,19 +11,6 @@
 
 namespace echomq::inline v2 {
 namespace {
-
-std::string sha1_of(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), bytes.data(), &size, EVP_sha1(), nullptr);
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) {
-    hex += kDigits[bytes[i] >> 4];
-    hex += kDigits[bytes[i] & 15];
-  }
-  return hex;
-}
 
 // A word of several lines by its first one.
 std::string in_one_line(const std::vector<std::string>& words) {
@@ -63,7 +48,7 @@ Result<std::vector<Exchange>> show_dispatch(std::string_view url, const TlsOptio
   // No server has seen this text before.
   const auto source =
       std::string(scripts::QueueCounts::script.source) + "-- probe " + number + "\n";
-  const auto sha1 = sha1_of(source);
+  const auto sha1 = hex_digest(source, EVP_sha1());
   const auto keys =
       ScriptCall::of<scripts::QueueCounts>(q.keys, {.revision = scripts::kRevision}).keys();
   std::vector<Exchange> shown;

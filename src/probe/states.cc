@@ -7,7 +7,6 @@
 
 #include "echomq/keyspace.h"
 #include "protocol/v1_names.h"
-#include "wire/command.h"
 
 namespace echomq::inline v2::probe {
 namespace {
@@ -82,7 +81,6 @@ constexpr std::array kTransitions{
 
 struct Place {
   std::string_view state;
-  std::string key;
   std::vector<std::string> read;
 };
 
@@ -97,16 +95,16 @@ std::vector<Place> places(const ScriptQueue& q) {
   const auto set = [](const std::string& key) {
     return std::vector<std::string>{"ZRANGEBYSCORE", key, "-inf", "(inf"};
   };
-  return {{"waiting", keys.wait, list(keys.wait)},
-          {"waiting", paused, list(paused)},
-          {"waiting", keys.crashed, list(keys.crashed)},
-          {"prioritized", keys.prioritized, set(keys.prioritized)},
-          {"delayed", keys.delayed, set(keys.delayed)},
-          {"active", keys.active, set(keys.active)},
-          {"waiting-children", keys.waiting_children, set(keys.waiting_children)},
-          {"completed", keys.completed, set(keys.completed)},
-          {"failed", keys.failed, set(keys.failed)},
-          {"evicted", keys.trash, {"SSCAN", keys.trash, "0", "COUNT", "1000000"}}};
+  return {{"waiting", list(keys.wait)},
+          {"waiting", list(paused)},
+          {"waiting", list(keys.crashed)},
+          {"prioritized", set(keys.prioritized)},
+          {"delayed", set(keys.delayed)},
+          {"active", set(keys.active)},
+          {"waiting-children", set(keys.waiting_children)},
+          {"completed", set(keys.completed)},
+          {"failed", set(keys.failed)},
+          {"evicted", {"SSCAN", keys.trash, "0", "COUNT", "1000000"}}};
 }
 
 // A cursor stands before what SSCAN found.
@@ -124,24 +122,12 @@ std::vector<std::string> declared_jobs(const ScriptQueue& q) {
   return ids;
 }
 
-std::vector<Reply> all_answers(Link& link, const std::vector<std::vector<std::string>>& commands) {
-  std::string bytes;
-  for (const auto& words : commands) {
-    wire::append_header(bytes, words.size());
-    for (const auto& word : words) wire::append_bulk(bytes, word);
-  }
-  link.send(bytes);
-  std::vector<Reply> answers;
-  for (std::size_t i = 0; i < commands.size(); ++i) answers.push_back(link.receive());
-  return answers;
-}
-
 std::set<std::string> with_hash(Link& link, const ScriptQueue& q,
                                 const std::vector<std::string>& ids) {
   std::vector<std::vector<std::string>> commands;
   commands.reserve(ids.size());
   for (const auto& id : ids) commands.push_back({"EXISTS", q.job(id)});
-  const auto answers = all_answers(link, commands);
+  const auto answers = link.all_of(commands);
   std::set<std::string> there;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (answers[i].integer == 1) there.insert(ids[i]);
@@ -155,7 +141,7 @@ States states_of(Link& link, const ScriptQueue& q) {
   std::vector<std::vector<std::string>> commands;
   commands.reserve(where.size());
   for (const auto& place : where) commands.push_back(place.read);
-  const auto answers = all_answers(link, commands);
+  const auto answers = link.all_of(commands);
   States states;
   for (std::size_t i = 0; i < where.size(); ++i)
     for (const auto& id : ids_in(answers[i]))

@@ -87,10 +87,7 @@ std::string Trial::difference_when_said_again(ScriptQueue& q) {
   for (const auto& key : q.declared) again.declared.insert(renamed(key, q.name(), again.name()));
   if (auto answer = recorder_.replay(*stage_.lane, q.name(), again.name()); !answer.empty())
     return answer;
-  Dump expected;
-  for (const auto& [key, content] : dump(q))
-    expected[renamed(key, q.name(), again.name())] = renamed(content, q.name(), again.name());
-  const auto differs = difference(expected, dump(again));
+  const auto differs = difference(renamed(dump(q), q.name(), again.name()), dump(again));
   return differs.substr(0, differs.find('\n'));
 }
 

@@ -100,7 +100,8 @@ std::vector<ScenarioEntry> server_scenarios();
 std::vector<ScenarioEntry> script_scenarios();
 std::vector<ScenarioEntry> refusal_scenarios();
 std::vector<ScenarioEntry> invariant_scenarios();
-std::vector<ScenarioEntry> rule_scenarios();
+std::vector<ScenarioEntry> rules_of_jobs();
+std::vector<ScenarioEntry> rules_of_queues();
 std::vector<ScenarioEntry> library_scenarios();
 ScenarioEntry contract_scenario();  // what all of them were answered
 std::vector<ScenarioEntry> audit_scenarios();

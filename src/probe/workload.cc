@@ -75,11 +75,7 @@ std::vector<JobToAdd> Workload::some_jobs() {
   return jobs;
 }
 
-void Workload::add() {
-  const auto jobs = some_jobs();
-  const auto told = statuses(q_.add(jobs, {.lane = "2.0"}));
-  added_ += static_cast<std::size_t>(std::count(told.begin(), told.end(), 'k'));
-}
+void Workload::add() { q_.add(some_jobs(), {.lane = "2.0"}); }
 
 void Workload::claim() {
   const auto claimed = q_.claim(below(6), {.lease_ms = 1'000 + static_cast<int>(below(30'000)),

@@ -21,8 +21,6 @@ class Workload {
 
   // One call, or two that belong together.
   void step();
-  // Adds that were answered ok, by id; those that were removed or dropped since are among them.
-  [[nodiscard]] std::size_t added() const { return added_; }
 
  private:
   std::size_t below(std::size_t limit) { return random_() % limit; }
@@ -49,7 +47,6 @@ class Workload {
   std::vector<std::string> ids_;  // that were ever named
   std::vector<JobRun> runs_;      // that were claimed, of which many have ended
   std::uint64_t minted_ = 274'557'032'793'636'864;
-  std::size_t added_ = 0;
   int plans_ = 0;
 };
 

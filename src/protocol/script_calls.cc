@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "protocol/script_calls.h"
 
+#include "base/text.h"
+
 namespace echomq::inline v2::protocol {
 namespace {
 
@@ -25,20 +27,6 @@ void read_arguments(std::string_view text, ServerCall& call) {
 }
 
 }  // namespace
-
-std::string upper(std::string_view word) {
-  std::string raised(word);
-  for (char& c : raised)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return raised;
-}
-
-std::string lower(std::string_view word) {
-  std::string lowered(word);
-  for (char& c : lowered)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lowered;
-}
 
 std::vector<ServerCall> calls_in(std::string_view source) {
   std::vector<ServerCall> calls;

@@ -18,7 +18,4 @@ struct ServerCall {
 
 std::vector<ServerCall> calls_in(std::string_view source);
 
-std::string upper(std::string_view word);
-std::string lower(std::string_view word);
-
 }  // namespace echomq::inline v2::protocol

@@ -18,12 +18,10 @@ Result<wire::Reply> ask(QueueCore& queue, ScriptCall call) {
   return reply;
 }
 
-Result<std::vector<wire::Reply>> ask_plainly(QueueCore& queue, std::vector<std::string> commands) {
+Result<std::vector<wire::Reply>> ask_all(ClientCore& client, std::vector<std::string> commands) {
   using Replies = std::vector<wire::Reply>;
-  if (queue.name_error()) return *queue.name_error();
   if (commands.empty()) return Replies{};
-  const auto& client = queue.client();
-  return client->wait_for<Replies>([&](Function<void(Result<Replies>)> done) {
+  return client.wait_for<Replies>([&](Function<void(Result<Replies>)> done) {
     struct Wait {
       Function<void(Result<Replies>)> done;
       Replies replies;
@@ -33,22 +31,27 @@ Result<std::vector<wire::Reply>> ask_plainly(QueueCore& queue, std::vector<std::
     const auto count = commands.size();
     auto wait = std::make_shared<Wait>(Wait{std::move(done), Replies(count), count});
     for (std::size_t i = 0; i < count; ++i)
-      client->command(
-          std::move(commands[i]),
-          [wait, i, name = queue.name(), probe = queue.keys().meta](Result<wire::Reply> reply) {
-            if (!reply)
-              wait->problem = reply.error();
-            else if (reply->is_error())
-              wait->problem = protocol::refusal(reply->text, name, probe);
-            else
-              wait->replies[i] = *std::move(reply);
-            if (--wait->missing > 0) return;
-            if (wait->problem)
-              wait->done(*wait->problem);
-            else
-              wait->done(std::move(wait->replies));
-          });
+      client.command(std::move(commands[i]), [wait, i](Result<wire::Reply> reply) {
+        if (reply)
+          wait->replies[i] = *std::move(reply);
+        else
+          wait->problem = reply.error();
+        if (--wait->missing > 0) return;
+        if (wait->problem)
+          wait->done(*wait->problem);
+        else
+          wait->done(std::move(wait->replies));
+      });
   });
+}
+
+Result<std::vector<wire::Reply>> ask_plainly(QueueCore& queue, std::vector<std::string> commands) {
+  if (queue.name_error()) return *queue.name_error();
+  auto replies = ask_all(*queue.client(), std::move(commands));
+  if (!replies) return replies;
+  for (const auto& reply : *replies)
+    if (reply.is_error()) return protocol::refusal(reply.text, queue.name(), queue.keys().meta);
+  return replies;
 }
 
 Result<wire::Reply> ask_plainly(QueueCore& queue, std::string command) {

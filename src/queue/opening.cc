@@ -51,12 +51,9 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
   }
 
   void ask(const std::vector<std::string>& words, std::string key) {
-    std::string bytes;
-    wire::append_header(bytes, words.size());
-    for (const auto& word : words) wire::append_bulk(bytes, word);
     const bool version = words[0] == "HGET";
-    client->command(std::move(bytes), [self = shared_from_this(), key = std::move(key),
-                                       version](Result<wire::Reply> reply) {
+    client->command(wire::command(words), [self = shared_from_this(), key = std::move(key),
+                                           version](Result<wire::Reply> reply) {
       self->answered(key, version, std::move(reply));
     });
   }

@@ -55,8 +55,6 @@ unsigned from_on(std::uint64_t set, unsigned value) {
   return value > 63 ? 64U : static_cast<unsigned>(std::countr_zero(set >> value << value));
 }
 
-constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return upper(x) == upper(y); });

@@ -15,6 +15,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/text.h"
 #include "wire/fd.h"
 
 namespace echomq::inline v2::wire {
@@ -76,9 +77,7 @@ class Commands {
 
 bool is_word(std::string_view name, std::string_view capitals) {
   return std::equal(name.begin(), name.end(), capitals.begin(), capitals.end(),
-                    [](char found, char wanted) {
-                      return (found >= 'a' && found <= 'z' ? found - 'a' + 'A' : found) == wanted;
-                    });
+                    [](char found, char wanted) { return upper(found) == wanted; });
 }
 
 Error failed(const std::string& path, const std::string& what) {

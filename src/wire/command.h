@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace echomq::inline v2::wire {
 
@@ -51,8 +52,17 @@ inline void append_command(std::string& out, std::initializer_list<std::string_v
   append_header(out, words.size());
   for (const auto word : words) append_bulk(out, word);
 }
+inline void append_command(std::string& out, const std::vector<std::string>& words) {
+  append_header(out, words.size());
+  for (const auto& word : words) append_bulk(out, word);
+}
 
 inline std::string command(std::initializer_list<std::string_view> words) {
+  std::string out;
+  append_command(out, words);
+  return out;
+}
+inline std::string command(const std::vector<std::string>& words) {
   std::string out;
   append_command(out, words);
   return out;

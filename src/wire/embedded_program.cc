@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/text.h"
 #include "wire/fd.h"
 
 namespace echomq::inline v2::wire {
@@ -27,9 +28,7 @@ Error bad_option(const std::string& detail, const std::string& value) {
 }
 
 bool is_ours(std::string_view argument) {
-  std::string word(argument.substr(0, argument.find_first_of(" \t=")));
-  for (char& c : word)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto word = lower(argument.substr(0, argument.find_first_of(" \t=")));
   return std::find(kOurArguments.begin(), kOurArguments.end(), word) != kOurArguments.end();
 }
 

@@ -6,25 +6,12 @@
 #include <optional>
 
 #include "wire/command.h"
+#include "wire/info.h"
 
 namespace echomq::inline v2::wire {
 namespace {
 
 constexpr int kOldestMajor = 7;
-
-std::string info_value(std::string_view info, std::string_view key) {
-  std::size_t at = 0;
-  while (at < info.size()) {
-    auto end = info.find('\n', at);
-    if (end == std::string_view::npos) end = info.size();
-    auto line = info.substr(at, end - at);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == ':')
-      return std::string(line.substr(key.size() + 1));
-    at = end + 1;
-  }
-  return kUnknown;
-}
 
 Error too_old(const std::string& version) {
   return {ErrorCode::server_too_old,
@@ -52,11 +39,10 @@ Error refused(std::string_view command, const std::string& text) {
 }
 
 void read_info(const std::string& text, ServerInfo& out) {
-  out.version = info_value(text, "redis_version");
-  out.run_id = info_value(text, "run_id");
-  out.maxmemory_policy = info_value(text, "maxmemory_policy");
-  if (const auto valkey = info_value(text, "valkey_version"); valkey != kUnknown)
-    out.version = valkey;
+  out.version = info_value(text, "redis_version").value_or(kUnknown);
+  out.run_id = info_value(text, "run_id").value_or(kUnknown);
+  out.maxmemory_policy = info_value(text, "maxmemory_policy").value_or(kUnknown);
+  if (const auto valkey = info_value(text, "valkey_version")) out.version = *valkey;
 }
 
 void read_hello(const Reply& hello, ServerInfo& out) {

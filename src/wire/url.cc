@@ -250,9 +250,7 @@ Result<Endpoint> parse_embedded(std::string_view url, std::string_view rest) {
 Result<Endpoint> parse_url(std::string_view url) {
   if (url.empty()) return invalid(url, "it is empty");
   const auto colon = url.find(':');
-  std::string scheme(url.substr(0, std::min(colon, url.size())));
-  for (char& c : scheme)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto scheme = lower(url.substr(0, colon));
   if (colon != std::string_view::npos && scheme == "embedded")
     return parse_embedded(url, url.substr(colon + 1));
   if (colon == std::string_view::npos || !url.substr(colon).starts_with("://"))

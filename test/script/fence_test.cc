@@ -60,7 +60,7 @@ TEST(Exercises, CoverEveryScriptOfAQueue) {
   for (const auto& exercise : exercises()) covered.insert(exercise.script);
   std::set<std::string> known;
   for (const auto* const script : scripts::all()) known.insert(std::string(script->name));
-  EXPECT_EQ(covered, known) << "each script wants an exercise in test/support/scene.cc";
+  EXPECT_EQ(covered, known) << "each script wants an exercise in src/probe/scene.cc";
 }
 
 TEST(INV1TotalFence, EveryScriptRefusesEveryForeignMetaAndChangesNothing) {

@@ -155,34 +155,7 @@ TEST_F(JobFinish, EndsThatTellOfFewerJobsAreRefused) {
   const auto runs = claim_new(2);
   for (const char* const ends : {"", "1:7:1:1:0:5:0:", "2:7:1:1:0:5:", "two"})
     expect_unchanged("EMQARG ends tells of fewer jobs than there are", [&] {
-      auto call = ScriptCall::of<scripts::JobFinish>({.meta = q.keys.meta,
-                                                      .active = q.keys.active,
-                                                      .finished = q.keys.completed,
-                                                      .trash = q.keys.trash,
-                                                      .subkeys = q.keys.subkeys,
-                                                      .events = q.keys.events,
-                                                      .metrics = q.keys.metrics_completed,
-                                                      .marker = q.keys.marker,
-                                                      .sizes = q.keys.sizes_completed,
-                                                      .outbox = q.keys.outbox},
-                                                     {.revision = scripts::kRevision,
-                                                      .now = q.now,
-                                                      .count = runs.size(),
-                                                      .outcome = "completed",
-                                                      .by = "worker-1",
-                                                      .drop = false,
-                                                      .keep = -1,
-                                                      .age = 0,
-                                                      .bytes = 0,
-                                                      .ends = ends,
-                                                      .oldest = "",
-                                                      .peek = 0,
-                                                      .parents = false});
-      for (const auto& run : runs) {
-        call.put_keys(scripts::JobFinish::ItemKeys{.job = q.job(run.id)});
-        call.put_args(scripts::JobFinish::ItemArgs{.id = run.id});
-      }
-      return q.call(call);
+      return q.finish({{.run = runs.at(0)}, {.run = runs.at(1)}}, {.ends = ends});
     });
 }
 

@@ -25,9 +25,7 @@ class BothLuas : public testing::Test {
     std::reverse(other.begin(), other.end());
     const auto answer = recorder.replay(other_lua, q.name(), other);
     if (!answer.empty()) return answer;
-    Dump expected;
-    for (const auto& [key, content] : dump_queue(redis, q.name()))
-      expected[probe::renamed(key, q.name(), other)] = probe::renamed(content, q.name(), other);
+    const auto expected = renamed(dump_queue(redis, q.name()), q.name(), other);
     auto differs = difference(expected, dump_queue(redis, other));
     delete_queue(redis, q.name());
     delete_queue(redis, other);

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <deque>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +41,7 @@ class Lua54Link : public Link {
   lua_State* lua_;
   std::map<std::string, std::string> sources_;  // by their SHA1
   wire::RespParser commands_;
-  std::deque<Reply> replies_;  // of the scripts; empty: the server's are next
+  std::deque<Reply> replies_;  // that nobody has received yet
   int scripts_run_ = 0;
 };
 

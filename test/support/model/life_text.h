@@ -30,9 +30,7 @@ inline std::string answer_of_read(const Reply& reply, std::ptrdiff_t before = 2)
 }
 
 inline std::string by_hand(ScriptQueue& q, const std::vector<std::string>& words) {
-  std::string command;
-  wire::append_header(command, words.size());
-  for (const auto& word : words) wire::append_bulk(command, word);
+  const auto command = wire::command(words);
   if (q.journal != nullptr) q.journal->push_back(command);
   return show(q.redis()(words));
 }
