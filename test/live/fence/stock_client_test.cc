@@ -179,18 +179,14 @@ TEST_F(StockClient, OtherReleasesOfTheLine) {
 // Each side with the rules that are printed for it: neither can touch the other's keys, and both do
 // their own work.
 TEST_F(StockClient, RulesOfTheServerShutEachSideOut) {
-  const auto set_user = [this](const std::string& line) {
-    std::istringstream words(line);
-    std::vector<std::string> command{"ACL", "SETUSER"};
-    std::string word;
-    words >> word;  // "user"
-    while (words >> word) command.push_back(word);
-    command.emplace_back(">secret");
-    const auto reply = redis(command);
-    ASSERT_EQ(reply.text, "OK") << line;
+  const auto set_user = [this](const std::string& user, const std::string& line) {
+    std::vector<std::string> command{"ACL", "SETUSER", user, ">secret"};
+    const auto rules = acl_rules(line);
+    command.insert(command.end(), rules.begin(), rules.end());
+    ASSERT_EQ(redis(command).text, "OK") << line;
   };
-  set_user(acl_line({.user = "two", .v1_prefixes = {}}).value());
-  set_user(v1_acl_line({.user = "one", .prefixes = {"bull", "emq"}}).value());
+  set_user("two", acl_line({.user = "two", .v1_prefixes = {}}).value());
+  set_user("one", v1_acl_line({.user = "one", .prefixes = {"bull", "emq"}}).value());
   fill(name);
   const auto before = everything();
   const Environment login{{"V1_USER", "one"}, {"V1_PASSWORD", "secret"}};
