@@ -122,6 +122,16 @@ TEST_F(StockClient, EachAct) {
   }
 }
 
+// No script of ours notices, and no repair knows what stood there.
+TEST_F(StockClient, OverwritesTheDataOfAJob) {
+  fill(name);
+  const auto tried = try_stock(server, {{"emq", braced(name), {"update_data"}, true}});
+  EXPECT_TRUE(tried.at(0).at(0).ok) << tried.at(0).at(0).error;
+  EXPECT_EQ(redis({"HGET", job_key(name, "first"), "data"}).text, R"({"v":1})");
+  EXPECT_EQ(inspect_fence(client, name).value().state, FenceState::v2);
+  EXPECT_FALSE(repair_fence(client, name).value().any());
+}
+
 // Those who watch are told once, and again after it was well in between.
 TEST_F(StockClient, IsToldToWhoWatches) {
   std::vector<std::string> told;
@@ -150,7 +160,6 @@ TEST_F(StockClient, IsToldToWhoWatches) {
 }
 
 TEST_F(StockClient, ARepairIsAnEvent) {
-  std::vector<Event> heard;
   ASSERT_TRUE(queue.add("x", {.id = "a"}));
   (void)try_stock(server, {{"emq", braced(name), {"pause"}}});
   ASSERT_TRUE(repair_fence(client, name));
