@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "argument.h"
+#include "echomq/fence.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
 #include "echomq/schedule.h"
@@ -71,7 +72,7 @@ Json to_json(const QueueCounts& entry) {
 }
 
 // The text format of Prometheus, version 0.0.4. Names of queues need no escapes.
-void print_prometheus(const Counted& queues, const std::vector<std::string>& fenced) {
+void print_prometheus(const Counted& queues, const std::vector<echomq::Error>& problems) {
   print("# HELP echomq_jobs Jobs of a queue in a state.\n# TYPE echomq_jobs gauge\n");
   for (const auto& [queue, counts, schedulers] : queues)
     for (const auto& state : kStates)
@@ -85,7 +86,9 @@ void print_prometheus(const Counted& queues, const std::vector<std::string>& fen
       "fence.\n# TYPE echomq_queue_fenced gauge\n");
   for (const auto& [queue, counts, schedulers] : queues)
     print("echomq_queue_fenced{{queue=\"{}\"}} 0\n", queue);
-  for (const auto& queue : fenced) print("echomq_queue_fenced{{queue=\"{}\"}} 1\n", queue);
+  for (const auto& problem : problems)
+    if (const auto fence = echomq::fence_error(problem))
+      print("echomq_queue_fenced{{queue=\"{}\"}} 1\n", fence->queue);
 }
 
 struct StatusOptions {
@@ -110,7 +113,6 @@ Exit status(const StatusOptions& typed, const Session& session) {
     names = *std::move(all);
   }
   Counted queues;
-  std::vector<std::string> fenced;
   std::vector<echomq::Error> problems;
   for (const auto& name : names) {
     echomq::Queue<> queue{*client, name};
@@ -119,7 +121,6 @@ Exit status(const StatusOptions& typed, const Session& session) {
       // In the list of all queues, one that is gone by now is no error; one that is fenced is.
       if (only || counts.error().code != echomq::ErrorCode::not_found)
         problems.push_back(counts.error());
-      if (counts.error().code == echomq::ErrorCode::fence) fenced.push_back(queue.name());
       continue;
     }
     const auto schedulers = echomq::Schedulers<>(queue).count();
@@ -133,7 +134,7 @@ Exit status(const StatusOptions& typed, const Session& session) {
     for (const auto& entry : queues) all.push_back(to_json(entry));
     if (!only || problems.empty()) print_json({{"queues", all}});
   } else if (typed.prometheus) {
-    print_prometheus(queues, fenced);
+    print_prometheus(queues, problems);
   } else if (!queues.empty()) {
     print_table(queues);
   } else if (problems.empty()) {

@@ -85,9 +85,10 @@ class Look {
       for (const auto suffix : kV1Suffixes) {
         const auto key = v1_key(prefix, queue, suffix);
         ask({"TYPE", key}, key, [this, key](const Reply& reply) {
-          if (reply.text == "none" || reply.text == "string") return;
+          const auto found = v1_found(reply.text);
+          if (found.empty()) return;
           note(key, reply.text, "a key of a v1 queue");
-          a_v1_queue(key, "a v1 queue (" + reply.text + ")");
+          a_v1_queue(key, found);
         });
       }
     }

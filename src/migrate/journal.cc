@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "echomq/keyspace.h"
+#include "fence/versions.h"
 #include "migrate/v1_job.h"
 
 namespace echomq::inline v2 {
@@ -18,7 +19,7 @@ constexpr std::array<std::pair<MigrationPhase, std::string_view>, 8> kPhases{{
     {MigrationPhase::copied, "copied"},
     {MigrationPhase::verified, "verified"},
     {MigrationPhase::finishing, "finishing"},
-    {MigrationPhase::finished, "finished"},
+    {MigrationPhase::finished, fence::kMigrationFinished},
     {MigrationPhase::aborting, "aborting"},
 }};
 

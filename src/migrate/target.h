@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 
+#include "fence/versions.h"
 #include "migrate/link.h"
 #include "migrate/walk.h"
 #include "queue/queue_keys.h"
 
 namespace echomq::inline v2::migrate {
 
-inline constexpr std::string_view kMigrating = "echomq:2.0.0:migrating";
+using fence::kMigrating;
 inline constexpr std::string_view kAborting = "echomq:2.0.0:aborting";
 
 // What `version` of its meta says; empty: there is none.

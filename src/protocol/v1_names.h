@@ -18,6 +18,13 @@ namespace echomq::inline v2 {
 inline constexpr std::array<std::string_view, 9> kV1Suffixes{
     "meta", "id", "wait", "active", "paused", "delayed", "prioritized", "completed", "failed"};
 
+// What the type of such a key tells of a v1 queue; empty: nothing. A string is what a migration
+// leaves (a tombstone), or a v1 counter beside nothing else.
+inline std::string v1_found(const std::string& type) {
+  if (type.empty() || type == "none" || type == "string") return {};
+  return "a v1 queue (" + type + ")";
+}
+
 // A v1 queue by its names: the prefix, and the name as its client wrote it.
 struct V1Name {
   std::string prefix;

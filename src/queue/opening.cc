@@ -69,11 +69,8 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
       if (is_not_ready(reply->text)) found->code = ErrorCode::loading;
     }
     if (reply && !reply->is_error() && !found) {
-      const auto& text = reply->text;
-      if (version && !text.empty()) found = protocol::fence_refusal(queue, text, kWireVersion, key);
-      // A string is what a migration leaves (a tombstone), or a v1 counter beside nothing else.
-      if (!version && text != "none" && text != "string" && !text.empty())
-        found = protocol::fence_refusal(queue, "a v1 queue (" + text + ")", kWireVersion, key);
+      const auto what = version ? reply->text : v1_found(reply->text);
+      if (!what.empty()) found = protocol::fence_refusal(queue, what, kWireVersion, key);
     }
     if (--waiting == 0) {
       if (!found) return done({});

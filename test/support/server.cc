@@ -28,6 +28,14 @@
 #include "wire/append_only.h"
 
 namespace echomq::test {
+
+std::vector<std::string> acl_rules(const std::string& line) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word >> word;
+  return std::vector<std::string>(std::istream_iterator<std::string>(words), {});
+}
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -69,10 +77,8 @@ std::vector<std::string> least_privilege() {
   AclOptions options;
   options.user = "default";
   options.wait = options.config_get = true;  // for the adds that are confirmed
-  std::istringstream line(acl_line(options).value());
-  std::string word;
-  line >> word >> word;  // "user default"
-  while (line >> word) words.push_back(word);
+  const auto rules = acl_rules(acl_line(options).value());
+  words.insert(words.end(), rules.begin(), rules.end());
   return words;
 }
 

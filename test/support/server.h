@@ -33,6 +33,9 @@ struct ServerOptions {
   std::vector<std::string> extra{};  // further words of its command line
 };
 
+// The rules of a line of acl_line() or v1_acl_line(): what stands behind "user <name>".
+std::vector<std::string> acl_rules(const std::string& line);
+
 class TestServer {
  public:
   explicit TestServer(ServerOptions options = {});

@@ -9,7 +9,7 @@
 import { createRequire } from 'node:module';
 
 const [packageName, path, targets] = process.argv.slice(2);
-const { Queue, Worker, FlowProducer, QueueEvents, QueueEventsProducer, Job } = createRequire(
+const { Queue, Worker, FlowProducer, QueueEventsProducer, Job } = createRequire(
   import.meta.url,
 )(packageName);
 
@@ -82,7 +82,6 @@ function client({ prefix, queue: name, skip }) {
         setTimeout(() => fail(new Error('it found no job')), 4000).unref();
       });
     },
-    events: async () => opened(new QueueEvents(name, options)).waitUntilReady(),
     counts: async () => (await queue()).getJobCounts(),
     pause: async () => (await queue()).pause(),
     resume: async () => (await queue()).resume(),

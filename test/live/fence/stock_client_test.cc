@@ -122,6 +122,16 @@ TEST_F(StockClient, EachAct) {
   }
 }
 
+// No script of ours notices, and no repair knows what stood there.
+TEST_F(StockClient, OverwritesTheDataOfAJob) {
+  fill(name);
+  const auto tried = try_stock(server, {{"emq", braced(name), {"update_data"}, true}});
+  EXPECT_TRUE(tried.at(0).at(0).ok) << tried.at(0).at(0).error;
+  EXPECT_EQ(redis({"HGET", job_key(name, "first"), "data"}).text, R"({"v":1})");
+  EXPECT_EQ(inspect_fence(client, name).value().state, FenceState::v2);
+  EXPECT_FALSE(repair_fence(client, name).value().any());
+}
+
 // Those who watch are told once, and again after it was well in between.
 TEST_F(StockClient, IsToldToWhoWatches) {
   std::vector<std::string> told;
@@ -150,7 +160,6 @@ TEST_F(StockClient, IsToldToWhoWatches) {
 }
 
 TEST_F(StockClient, ARepairIsAnEvent) {
-  std::vector<Event> heard;
   ASSERT_TRUE(queue.add("x", {.id = "a"}));
   (void)try_stock(server, {{"emq", braced(name), {"pause"}}});
   ASSERT_TRUE(repair_fence(client, name));
@@ -179,18 +188,14 @@ TEST_F(StockClient, OtherReleasesOfTheLine) {
 // Each side with the rules that are printed for it: neither can touch the other's keys, and both do
 // their own work.
 TEST_F(StockClient, RulesOfTheServerShutEachSideOut) {
-  const auto set_user = [this](const std::string& line) {
-    std::istringstream words(line);
-    std::vector<std::string> command{"ACL", "SETUSER"};
-    std::string word;
-    words >> word;  // "user"
-    while (words >> word) command.push_back(word);
-    command.emplace_back(">secret");
-    const auto reply = redis(command);
-    ASSERT_EQ(reply.text, "OK") << line;
+  const auto set_user = [this](const std::string& user, const std::string& line) {
+    std::vector<std::string> command{"ACL", "SETUSER", user, ">secret"};
+    const auto rules = acl_rules(line);
+    command.insert(command.end(), rules.begin(), rules.end());
+    ASSERT_EQ(redis(command).text, "OK") << line;
   };
-  set_user(acl_line({.user = "two", .v1_prefixes = {}}).value());
-  set_user(v1_acl_line({.user = "one", .prefixes = {"bull", "emq"}}).value());
+  set_user("two", acl_line({.user = "two", .v1_prefixes = {}}).value());
+  set_user("one", v1_acl_line({.user = "one", .prefixes = {"bull", "emq"}}).value());
   fill(name);
   const auto before = everything();
   const Environment login{{"V1_USER", "one"}, {"V1_PASSWORD", "secret"}};

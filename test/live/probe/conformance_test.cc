@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -88,10 +87,9 @@ TEST(Conformance, WhatTheServerLacksIsReported) {
 TEST(Conformance, WhatIsDeniedIsNotRun) {
   const TestServer server({.cluster = false});
   auto redis = server.connect();
-  const auto line = acl_line({.user = "prober"}).value();
+  const auto rules = acl_rules(acl_line({.user = "prober"}).value());
   std::vector<std::string> words{"ACL", "SETUSER", "prober", ">secret"};
-  std::istringstream rules(line.substr(std::string("user prober ").size()));
-  for (std::string rule; rules >> rule;) words.push_back(rule);
+  words.insert(words.end(), rules.begin(), rules.end());
   ASSERT_EQ(show(redis(words)), "OK");
   const auto report = run_conformance("unix://prober:secret@" + server.socket_path(),
                                       {.audit = true, .only = "audit: "})

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <future>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,10 +137,8 @@ TEST_F(Replicated, ClosingTheClientEndsTheWait) {
 TEST_F(Replicated, WithoutTheRightNothingIsAdded) {
   const AclOptions least{.user = "least"};
   std::vector<std::string> words{"ACL", "SETUSER", "least", ">least"};
-  std::istringstream line(acl_line(least).value());
-  std::string word;
-  line >> word >> word;  // "user least"
-  while (line >> word) words.push_back(word);
+  const auto rules = acl_rules(acl_line(least).value());
+  words.insert(words.end(), rules.begin(), rules.end());
   ASSERT_EQ(redis(words).text, "OK");
   auto other = connect("unix://least:least@" + server.socket_path(), options());
   ASSERT_TRUE(other) << other.error().message();
