@@ -28,7 +28,6 @@ export interface Flush {
   number: number;
   adds: PendingAdd[];
   minted: string[]; // the ids of those without one, kept when the flush is repeated
-  renewed: boolean; // the node's grant, because it allowed no further id
 }
 
 export const newFlush = (lane: number, adds: PendingAdd[], minted: string[] = []): Flush => ({
@@ -38,7 +37,6 @@ export const newFlush = (lane: number, adds: PendingAdd[], minted: string[] = []
   number: 0,
   adds,
   minted,
-  renewed: false,
 });
 
 export class AddBatcher {
