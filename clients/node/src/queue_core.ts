@@ -205,14 +205,7 @@ export class QueueCore {
     const { client } = this;
     for (let i = 0; i < flush.adds.length; ++i) {
       if (flush.adds[i].job.id !== '' || flush.minted[i]) continue;
-      let id = client.holder.mintId(client.nowMs());
-      if (id === undefined) {
-        await client.holder.withMore();
-        id = client.holder.mintId(client.nowMs());
-      }
-      if (id === undefined)
-        throw new EchoMQError('nodes_exhausted', 'the node id allows no further id, not even renewed');
-      flush.minted[i] = id;
+      flush.minted[i] = client.holder.mintId() ?? (await client.holder.mintRenewed());
     }
     if (flush.number === 0) {
       flush.producer = `${client.holder.node}.${flush.lane}`;
