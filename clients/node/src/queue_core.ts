@@ -107,7 +107,7 @@ export class QueueCore {
     const bytes = bytesOf(job);
     this.client.takeBuffer(bytes);
     return new Promise<AddedJob>((resolve, reject) => {
-      this.batcher.push({ job, resolve, reject });
+      this.batcher.push({ job, bytes, resolve, reject });
       // What is added in one go travels together.
       if (this.pumping) return;
       this.pumping = true;
