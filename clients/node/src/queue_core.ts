@@ -23,7 +23,7 @@ export class QueueCore {
   readonly keys: QueueKeys;
   // Who runs or ends what here: token by id, and the tokens of claims that are on their way.
   private readonly held = new Map<string, number>();
-  readonly claimsOnTheirWay: number[] = [];
+  readonly claimsOnTheirWay = new Set<number>();
   private opening?: Promise<void>;
   private opened = false;
   private readonly batcher = new AddBatcher();
