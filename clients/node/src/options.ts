@@ -249,9 +249,14 @@ export function encodeJob(data: unknown, options: JobOptions, dataLimit: number)
   };
 }
 
+export interface StoredJobOptions extends JobOptions {
+  keepCompleted?: Required<Keep>;
+  keepFailed?: Required<Keep>;
+}
+
 // What is stored reads within the bounds of what is given, whoever wrote it; what is odd reads as absent.
 export interface StoredOptions {
-  options: JobOptions;
+  options: StoredJobOptions;
   parent: string; // "<queue>:<id>"; empty: none
 }
 
