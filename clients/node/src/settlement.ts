@@ -43,7 +43,7 @@ export const endsJob = (settlement: Settlement): boolean =>
   settlement.kind === 'complete' || settlement.kind === 'fail';
 
 // Cut to the limit of a reason, not inside a character.
-export function cutReason(text: string): Buffer {
+function cutReason(text: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_REASON_BYTES) return bytes;
   let end = MAX_REASON_BYTES;
