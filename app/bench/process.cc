@@ -62,6 +62,12 @@ int spawn(pid_t& pid, const std::vector<std::string>& words, int in, int out) {
 
 }  // namespace
 
+std::string own_program() {
+  std::array<char, 4096> path{};
+  const auto size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : "emq";
+}
+
 Result<Process> Process::start(const std::vector<std::string>& words,
                                std::function<bool()> stopped) {
   std::array<int, 2> in{-1, -1};

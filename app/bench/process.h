@@ -21,6 +21,9 @@ namespace bench {
 
 using Json = nlohmann::ordered_json;
 
+// The path of this very program, which is started again as a subject or a member.
+std::string own_program();
+
 class Process {
  public:
   // `words` is the program, looked up in PATH, and its arguments. `stopped` is asked while waiting

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // emq bench: measures EchoMQ against raw HSETs and against BullMQ. What is measured and how stands
 // in docs/benchmarks.md; app/bench does it.
-#include <unistd.h>
-
-#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +12,7 @@
 #include "bench/bench.h"
 #include "bench/floor.h"
 #include "bench/ours.h"
+#include "bench/process.h"
 #include "echomq/signals.h"
 #include "session.h"
 
@@ -39,13 +37,6 @@ struct BenchOptions {
   std::optional<std::string> subject;
 };
 
-// The path of this very program.
-std::string own_path() {
-  std::array<char, 4096> path{};
-  const auto size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : "emq";
-}
-
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return bad_value("--write", path, "a file that can be read");
@@ -54,7 +45,7 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<bench::Settings> settings_of(const BenchOptions& typed) {
   bench::Settings settings;
-  settings.program = own_path();
+  settings.program = bench::own_program();
   settings.quick = typed.quick;
   settings.repeats = typed.quick ? 1 : 5;
   if (typed.repeats) {

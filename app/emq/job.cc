@@ -11,6 +11,7 @@
 #include "echomq/id.h"
 #include "echomq/keyspace.h"
 #include "echomq/queue.h"
+#include "fleet/base64.h"
 #include "job_json.h"
 #include "moment.h"
 #include "session.h"
@@ -73,7 +74,7 @@ void line_of_bytes(std::string_view label, std::string_view bytes) {
   if (!is_utf8(bytes)) {
     text = fmt::format("{} bytes, not UTF-8; base64 {}",
                        grouped(static_cast<std::int64_t>(bytes.size())),
-                       base64(bytes.substr(0, kShown)));
+                       fleet::to_base64(bytes.substr(0, kShown)));
   }
   if (bytes.size() > kShown)
     text += fmt::format(" ... ({} bytes; --json has all)",

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "fleet/base64.h"
+
 namespace emq {
 namespace {
 
@@ -62,7 +64,7 @@ void put_bytes(Json& object, const std::string& field, std::string_view bytes) {
     object[field] = bytes;
   } else {
     object[field] = nullptr;
-    object[field + "_base64"] = base64(bytes);
+    object[field + "_base64"] = fleet::to_base64(bytes);
   }
 }
 
@@ -93,23 +95,6 @@ std::string printable(std::string_view text) {
     } else {
       out += clean[i];
     }
-  }
-  return out;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t at) -> unsigned {
-      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
-    };
-    const unsigned group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    out += digits[group >> 18];
-    out += digits[group >> 12 & 63];
-    out += i + 1 < bytes.size() ? digits[group >> 6 & 63] : '=';
-    out += i + 2 < bytes.size() ? digits[group & 63] : '=';
   }
   return out;
 }

@@ -54,7 +54,6 @@ Exit report(const echomq::Error& error, bool json);
 
 // Control characters other than tab and newline as \xNN; what is not UTF-8 as U+FFFD.
 std::string printable(std::string_view text);
-std::string base64(std::string_view bytes);
 bool is_utf8(std::string_view bytes);
 // What is not UTF-8 as U+FFFD.
 std::string to_utf8(std::string_view bytes);

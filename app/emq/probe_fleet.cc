@@ -2,15 +2,15 @@
 // emq probe fleet: do the runtimes of this tree work each other's jobs? app/fleet does it.
 #include "probe_fleet.h"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <array>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "argument.h"
+#include "bench/process.h"
 #include "echomq/embedded.h"
 #include "echomq/signals.h"
 #include "fleet/agent.h"
@@ -29,18 +29,12 @@ struct FleetOptions {
   bool member = false;
 };
 
-std::string own_program() {
-  std::array<char, 4096> path{};
-  const auto size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : "emq";
-}
-
 Result<std::vector<fleet::Runtime>> runtimes_of(const FleetOptions& typed) {
   const auto agent = typed.node + "/fleet/agent.mjs";
   if (!fs::exists(agent) || !fs::exists(typed.node + "/dist/index.js"))
     return bad_value("--node", typed.node,
                      "the folder clients/node, built: npm ci --ignore-scripts && npm run build");
-  return std::vector<fleet::Runtime>{{"c++", {own_program(), "probe", "fleet", "--member"}},
+  return std::vector<fleet::Runtime>{{"c++", {bench::own_program(), "probe", "fleet", "--member"}},
                                      {"node", {"node", agent}}};
 }
 
@@ -61,18 +55,12 @@ void print_fleet_line(const Line& line) {
   std::fflush(stdout);
 }
 
-std::string joined_words(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
-
 void print_fleet_report(const fleet::Report& report) {
   print("\non {}\n", report.server);
   for (const auto& runtime : report.runtimes)
     print("  {:<4}  {}\n", runtime.at("name").get<std::string>(),
           printable(runtime.at("version").get<std::string>()));
-  print("not run: {}\n", joined_words(report.not_run));
+  print("not run: {}\n", fmt::join(report.not_run, ", "));
   print("{} passed, {} failed, {} not run\n", report.count(Line::Verdict::passed),
         report.count(Line::Verdict::failed), report.count(Line::Verdict::not_run));
 }

@@ -11,6 +11,7 @@
 
 #include "echomq/echomq.h"
 #include "echomq/version.h"
+#include "fleet/base64.h"
 #include "fleet/options.h"
 
 namespace fleet {

@@ -28,7 +28,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "bench/subject.h"
 
@@ -36,9 +35,5 @@ namespace fleet {
 
 // The member that this program is.
 std::unique_ptr<bench::Subject> agent();
-
-std::string to_base64(std::string_view bytes);
-// What is no base64 ends the text.
-std::string from_base64(std::string_view text);
 
 }  // namespace fleet

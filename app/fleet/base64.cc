@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Base64 (RFC 4648): JSON holds no bytes.
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include "fleet/base64.h"
 
-#include "fleet/agent.h"
+#include <cstdint>
 
 namespace fleet {
 namespace {

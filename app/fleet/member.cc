@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "fleet/agent.h"
+#include "fleet/base64.h"
 
 namespace fleet {
 namespace {

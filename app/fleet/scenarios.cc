@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "echomq/queue.h"
-#include "fleet/agent.h"
+#include "fleet/base64.h"
 
 namespace fleet {
 namespace {

@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
+import { jsonOfOptions, optionsOf } from './options.mjs';
+
 const require = createRequire(import.meta.url);
 const {
   EchoMQError,
@@ -23,22 +25,6 @@ let runs = [];
 let workers = [];
 const heard = new Map();
 
-const NAMES = {
-  keep_completed: 'keepCompleted',
-  keep_failed: 'keepFailed',
-  expires_in: 'expiresIn',
-  keep_last: 'keepLast',
-};
-const SNAKE = Object.fromEntries(Object.entries(NAMES).map(([snake, camel]) => [camel, snake]));
-// Options between the two spellings; the default of a name is left out.
-function renamed(options, names) {
-  const out = {};
-  for (const [key, value] of Object.entries(options))
-    if (!(key === 'name' && value === 'job'))
-      out[names[key] ?? key] = key === 'deduplication' ? renamed(value, names) : value;
-  return out;
-}
-
 const bytes = (text) => Buffer.from(text, 'base64');
 const base64 = (buffer) => buffer.toString('base64');
 const queue = (command) => new Queue(mq, command.queue);
@@ -49,7 +35,7 @@ function jsonOf(job) {
     name: job.name,
     data: base64(job.data),
     state: job.state,
-    options: renamed(job.options, SNAKE),
+    options: jsonOfOptions(job.options),
     attempts_made: job.attemptsMade,
     attempts_started: job.attemptsStarted,
     crashes: job.crashes,
@@ -83,10 +69,7 @@ const verbs = {
     };
   },
   async add(command) {
-    const jobs = command.jobs.map(({ data, options = {} }) => ({
-      data: bytes(data),
-      options: renamed(options, NAMES),
-    }));
+    const jobs = command.jobs.map(({ data, options = {} }) => ({ data: bytes(data), options: optionsOf(options) }));
     const results = await queue(command).addBulk(jobs);
     return {
       added: results.map(({ id, deduplicated, error }) => (error ? { code: error.code } : { id, deduplicated })),

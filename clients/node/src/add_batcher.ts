@@ -2,7 +2,7 @@
 // Group commit of adds (docs/protocol.md, 5.9 and 9): what goes into the next flush, and in which lane. Send at
 // once when idle; while a flush is on its way, collect; never wait on a timer. There are two lanes, each with
 // one flush in flight; the second opens only for a full batch. Pure.
-import { EncodedJob, bytesOf } from './options.js';
+import { EncodedJob } from './options.js';
 
 export const MAX_BATCH_JOBS = 256;
 export const MAX_BATCH_BYTES = 256 * 2 ** 10;
@@ -15,6 +15,7 @@ export interface AddedJob {
 
 export interface PendingAdd {
   job: EncodedJob;
+  bytes: number; // of the job, as bytesOf counts them
   resolve: (added: AddedJob) => void;
   reject: (why: unknown) => void;
 }
@@ -28,7 +29,6 @@ export interface Flush {
   number: number;
   adds: PendingAdd[];
   minted: string[]; // the ids of those without one, kept when the flush is repeated
-  renewed: boolean; // the node's grant, because it allowed no further id
 }
 
 export const newFlush = (lane: number, adds: PendingAdd[], minted: string[] = []): Flush => ({
@@ -38,7 +38,6 @@ export const newFlush = (lane: number, adds: PendingAdd[], minted: string[] = []
   number: 0,
   adds,
   minted,
-  renewed: false,
 });
 
 export class AddBatcher {
@@ -48,7 +47,7 @@ export class AddBatcher {
   private readonly busy = new Array<boolean>(LANES).fill(false);
 
   push(add: PendingAdd): void {
-    this.bytes += bytesOf(add.job);
+    this.bytes += add.bytes;
     this.backlog.push(add);
   }
 
@@ -84,10 +83,9 @@ export class AddBatcher {
     let size = 0;
     while (this.length > 0 && adds.length < MAX_BATCH_JOBS) {
       const next = this.backlog[this.from];
-      const bytes = bytesOf(next.job);
-      if (adds.length > 0 && size + bytes > MAX_BATCH_BYTES) break;
-      size += bytes;
-      this.bytes -= bytes;
+      if (adds.length > 0 && size + next.bytes > MAX_BATCH_BYTES) break;
+      size += next.bytes;
+      this.bytes -= next.bytes;
       adds.push(next);
       ++this.from;
     }

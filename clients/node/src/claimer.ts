@@ -83,7 +83,7 @@ export class Claimer {
       lease = client.holder.nextLease(now, this.leaseMs);
       permit = client.takeCrashPermit();
       const score = leaseScore(lease);
-      this.queue.claimsOnTheirWay.push(leaseToken(lease));
+      this.queue.claimsOnTheirWay.add(leaseToken(lease));
       const call = new ScriptCall('job/claim', this.queue.keys, {
         revision,
         score,
@@ -110,8 +110,7 @@ export class Claimer {
       if (permit) client.giveCrashPermit();
       return this.hooks.refused(error as EchoMQError);
     } finally {
-      const at = lease === undefined ? -1 : this.queue.claimsOnTheirWay.indexOf(leaseToken(lease));
-      if (at >= 0) this.queue.claimsOnTheirWay.splice(at, 1);
+      if (lease) this.queue.claimsOnTheirWay.delete(leaseToken(lease));
     }
     const loads = ids.map((id) => this.load(id));
     if (ids.length === 0) {

@@ -310,14 +310,9 @@ export class Client {
 
   // A new id, unique in the deployment: a decimal Snowflake.
   async mintId(): Promise<string> {
-    await this.core.holder.with();
-    const id = this.core.holder.mintId(this.core.nowMs());
-    if (id !== undefined) return id;
-    await this.core.holder.withMore();
-    const more = this.core.holder.mintId(this.core.nowMs());
-    if (more === undefined)
-      throw new EchoMQError('nodes_exhausted', 'the node id allows no further id, not even renewed');
-    return more;
+    const { holder } = this.core;
+    await holder.with();
+    return holder.mintId() ?? holder.mintRenewed();
   }
 
   // The names of all queues that were ever opened here, in alphabetical order.

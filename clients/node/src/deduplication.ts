@@ -8,7 +8,7 @@ import { jobKey, subKeys } from './keyspace.js';
 import { itemsOf, statusOf, textOf, textsOf } from './reply.js';
 import { ScriptCall } from './script_call.js';
 
-export const OWNERS_PER_CALL = 128;
+const OWNERS_PER_CALL = 128;
 const LOOKS = 5; // at an entry that is another one each time
 
 export interface OwnedId {

@@ -4,7 +4,7 @@
 import { EchoMQError, quoted } from './error.js';
 import { Reply, buffersOf, itemsOf, textOf } from './reply.js';
 
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   'added', // a job was added, whatever its state
   'delayed', // it waits for a time: it was added so, or it waits for its next attempt
   'promoted', // its time has come, it is ready
@@ -48,7 +48,7 @@ export interface Position {
   skip: number;
 }
 
-export const positionId = ({ entry, skip }: Position): string => (skip === 0 ? `${entry}-0` : `${entry + 1}-${skip}`);
+const positionId = ({ entry, skip }: Position): string => (skip === 0 ? `${entry}-0` : `${entry + 1}-${skip}`);
 
 export function parsePosition(id: string): Position | undefined {
   const parts = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(id);

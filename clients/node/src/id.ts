@@ -11,7 +11,7 @@ import { invalidName } from './error.js';
 
 // 2024-01-01T00:00:00Z in milliseconds since 1970: where the clock of minted ids starts.
 export const ID_EPOCH_MS = 1_704_067_200_000;
-export const ID_BRAND = 'BAT';
+const ID_BRAND = 'BAT';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const MAX_ID = (1n << 63n) - 1n;

@@ -5,7 +5,7 @@
 import { invalidName, quoted } from './error.js';
 import { isBrandedId, isMintedId, unbrandId } from './id.js';
 
-export const STRUCTURES = [
+const STRUCTURES = [
   'meta',
   'id',
   'repeat',
@@ -30,9 +30,9 @@ export const STRUCTURES = [
   'de:due',
   'de:next',
 ] as const;
-export const NAMED = ['schedule', 'metrics', 'group', 'sizes', 'flow'] as const;
-export const SUBS = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful', 'checkpoint'] as const;
-export const RESERVES = ['version', 'nodes', 'queues', 'bundle'] as const;
+const NAMED = ['schedule', 'metrics', 'group', 'sizes', 'flow'] as const;
+const SUBS = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful', 'checkpoint'] as const;
+const RESERVES = ['version', 'nodes', 'queues', 'bundle'] as const;
 // Keys of the v1 wire that a v1 client may overwrite before it meets the fence: no job is called so.
 const V1_WORDS = ['paused', 'pc', 'stalled', 'stalled-check', 'delay', 'priority'];
 const MAX_QUEUE_BYTES = 128;

@@ -42,7 +42,7 @@ export async function findLostClaims(queue: QueueCore, found: (job: Job) => void
     for (const { member, score } of [...entries].reverse()) {
       const lease = leaseOf(score);
       const token = leaseToken(lease);
-      const known = queue.isHeld(member, token) || queue.claimsOnTheirWay.includes(token);
+      const known = queue.isHeld(member, token) || queue.claimsOnTheirWay.has(token);
       if (lease.node !== client.holder.node || known) continue;
       queue.holds(member, token); // so that no later look finds it again
       found(new Job(queue, jobWithNothing(member), lease));

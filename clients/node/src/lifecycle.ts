@@ -193,9 +193,6 @@ export class Lifecycle {
     const times = [this.timer.alarmMs, ...this.gates, this.tick?.backMs ?? 0].filter((time) => time !== 0);
     return times.length === 0 ? 0 : Math.min(...times);
   }
-  get claiming(): boolean {
-    return this.claimingNow;
-  }
   private get free(): number {
     return Math.max(this.concurrency - this.taken, 0);
   }

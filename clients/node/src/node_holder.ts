@@ -59,9 +59,18 @@ export class NodeHolder {
     return this.held && nowMs < this.untilMs;
   }
 
-  // undefined: the grant allows no further id; see withMore.
-  mintId(nowMs: number): string | undefined {
-    return this.mint.next(nowMs);
+  // undefined: the grant allows no further id; see mintRenewed.
+  mintId(): string | undefined {
+    return this.mint.next(this.client.nowMs());
+  }
+
+  // The next id of a grant that goes on. Errors: nodes_exhausted.
+  async mintRenewed(): Promise<string> {
+    await this.withMore();
+    const id = this.mintId();
+    if (id === undefined)
+      throw new EchoMQError('nodes_exhausted', 'the node id allows no further id, not even renewed');
+    return id;
   }
 
   // The lease of the next claim call: a fresh nonce each time, so that two runs of a job differ.

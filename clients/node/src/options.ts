@@ -7,11 +7,11 @@ import { checkJobId } from './keyspace.js';
 export const MAX_DATA_BYTES = 64 * 2 ** 20;
 export const MAX_RESULT_BYTES = 256 * 2 ** 10; // a larger result fails the job
 export const MAX_REASON_BYTES = 8 * 2 ** 10; // a longer failure reason is cut
-export const MAX_PRIORITY = 2 ** 21 - 1;
-export const MAX_ATTEMPTS = 1_000_000;
+const MAX_PRIORITY = 2 ** 21 - 1;
+const MAX_ATTEMPTS = 1_000_000;
 export const MAX_DELAY_MS = 24 * 365 * 10 * 3_600_000; // ten years
-export const MAX_KEEP_AGE_S = 24 * 365 * 100 * 3600; // a hundred years
-export const MAX_KEEP_BYTES = 2 ** 40;
+const MAX_KEEP_AGE_S = 24 * 365 * 100 * 3600; // a hundred years
+const MAX_KEEP_BYTES = 2 ** 40;
 const MAX_NAME_BYTES = 255;
 
 // How long to wait before the next attempt. n counts the failed attempts, from 1.
@@ -114,7 +114,7 @@ export function checkKeep(option: string, keep: Keep): Required<Keep> {
   return { count, age, bytes };
 }
 
-export function checkDeduplicationId(id: unknown): string {
+function checkDeduplicationId(id: unknown): string {
   const text = checkText('deduplication.id', id);
   const bytes = Buffer.byteLength(text);
   if (bytes < 1 || bytes > 255) throw badOption('deduplication.id', `${bytes} bytes long`, '1 to 255 bytes of UTF-8');
@@ -155,7 +155,7 @@ function checkTrace(options: JobOptions): void {
     throw badOption('tracestate', `${tracestate.length} characters long`, 'at most 512 printable ASCII characters');
 }
 
-export function checkOptions(options: JobOptions): void {
+function checkOptions(options: JobOptions): void {
   for (const option of Object.keys(options))
     if (!KNOWN.has(option)) throw badOption(option, 'unknown', [...KNOWN].join(', '));
   if (options.attempts !== undefined) checkWhole('attempts', options.attempts, 1, MAX_ATTEMPTS, `1 to ${MAX_ATTEMPTS}`);
@@ -183,7 +183,7 @@ export function checkOptions(options: JobOptions): void {
 }
 
 // What of the options is not the default, as it is stored; nothing when all is.
-export function encodeOpts(options: JobOptions): string {
+function encodeOpts(options: JobOptions): string {
   const keep = (rule: Keep) => {
     const { count, age, bytes } = checkKeep('keep', rule);
     return bytes === 0 ? { count, age } : { count, age, bytes };
@@ -249,9 +249,14 @@ export function encodeJob(data: unknown, options: JobOptions, dataLimit: number)
   };
 }
 
+export interface StoredJobOptions extends JobOptions {
+  keepCompleted?: Required<Keep>;
+  keepFailed?: Required<Keep>;
+}
+
 // What is stored reads within the bounds of what is given, whoever wrote it; what is odd reads as absent.
 export interface StoredOptions {
-  options: JobOptions;
+  options: StoredJobOptions;
   parent: string; // "<queue>:<id>"; empty: none
 }
 

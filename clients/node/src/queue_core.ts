@@ -23,7 +23,7 @@ export class QueueCore {
   readonly keys: QueueKeys;
   // Who runs or ends what here: token by id, and the tokens of claims that are on their way.
   private readonly held = new Map<string, number>();
-  readonly claimsOnTheirWay: number[] = [];
+  readonly claimsOnTheirWay = new Set<number>();
   private opening?: Promise<void>;
   private opened = false;
   private readonly batcher = new AddBatcher();
@@ -107,7 +107,7 @@ export class QueueCore {
     const bytes = bytesOf(job);
     this.client.takeBuffer(bytes);
     return new Promise<AddedJob>((resolve, reject) => {
-      this.batcher.push({ job, resolve, reject });
+      this.batcher.push({ job, bytes, resolve, reject });
       // What is added in one go travels together.
       if (this.pumping) return;
       this.pumping = true;
@@ -205,14 +205,7 @@ export class QueueCore {
     const { client } = this;
     for (let i = 0; i < flush.adds.length; ++i) {
       if (flush.adds[i].job.id !== '' || flush.minted[i]) continue;
-      let id = client.holder.mintId(client.nowMs());
-      if (id === undefined) {
-        await client.holder.withMore();
-        id = client.holder.mintId(client.nowMs());
-      }
-      if (id === undefined)
-        throw new EchoMQError('nodes_exhausted', 'the node id allows no further id, not even renewed');
-      flush.minted[i] = id;
+      flush.minted[i] = client.holder.mintId() ?? (await client.holder.mintRenewed());
     }
     if (flush.number === 0) {
       flush.producer = `${client.holder.node}.${flush.lane}`;

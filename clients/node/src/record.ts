@@ -2,7 +2,7 @@
 // A job as it is stored, and how its add and its end are told: the forms of docs/protocol.md, section 3, and
 // of the headers of job/add and job/finish. Their last parts may hold any bytes, so all of them are buffers.
 // Pure.
-import { EncodedJob, JobOptions, decodeOpts } from './options.js';
+import { EncodedJob, JobOptions, StoredJobOptions, decodeOpts } from './options.js';
 
 export interface Head {
   addedMs: number;
@@ -23,7 +23,7 @@ export interface LoadedJob {
   id: string;
   name: string;
   data: Buffer;
-  options: JobOptions;
+  options: StoredJobOptions;
   addedMs: number;
   attemptsMade: number;
   attemptsStarted: number;

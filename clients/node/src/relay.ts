@@ -63,7 +63,7 @@ export function readMessages(pairs: readonly Buffer[]): EndMessage[] {
 }
 
 // One message as flow/settle reads it, from the queue of the child.
-export function messageText(queue: string, message: EndMessage): Buffer {
+function messageText(queue: string, message: EndMessage): Buffer {
   const ref = `${queue}:${message.child}`;
   const { epoch, kind, policy, value } = message;
   return Buffer.concat([

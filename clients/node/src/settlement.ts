@@ -29,7 +29,6 @@ export interface SettleRules {
 }
 
 const NO_RULE = { count: 0, age: 0, bytes: 0 };
-const withDefaults = (keep: Keep): Required<Keep> => ({ count: 1000, age: 86_400, bytes: 0, ...keep });
 const clamp = (value: number, least: number, most: number): number =>
   Math.min(Math.max(Math.round(Number.isFinite(value) ? value : 0), least), most);
 
@@ -44,7 +43,7 @@ export const endsJob = (settlement: Settlement): boolean =>
   settlement.kind === 'complete' || settlement.kind === 'fail';
 
 // Cut to the limit of a reason, not inside a character.
-export function cutReason(text: string): Buffer {
+function cutReason(text: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_REASON_BYTES) return bytes;
   let end = MAX_REASON_BYTES;
@@ -69,8 +68,7 @@ function ended(job: Job, order: number, kind: SettlementKind, value: Buffer, kee
 }
 
 function failed(job: Job, order: number, reason: Buffer, rules: SettleRules): Settlement {
-  const own = job.record.options.keepFailed;
-  return ended(job, order, 'fail', reason, own ? withDefaults(own) : rules.keepFailed);
+  return ended(job, order, 'fail', reason, job.record.options.keepFailed ?? rules.keepFailed);
 }
 
 // Given back: when it was started that is counted, and it costs no attempt.
@@ -97,8 +95,7 @@ export function settle(job: Job, order: number, outcome: Outcome, rules: SettleR
       const why = `too_large: the result is ${result.length} bytes long; the limit is ${MAX_RESULT_BYTES}`;
       return failed(job, order, Buffer.from(why), rules);
     }
-    const own = options.keepCompleted;
-    return ended(job, order, 'complete', result, own ? withDefaults(own) : rules.keepCompleted);
+    return ended(job, order, 'complete', result, options.keepCompleted ?? rules.keepCompleted);
   }
   const reason = cutReason(String(outcome.value));
   const starts = attemptsStarted + 1;

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Listening: each event once and in order, and what was missed is told.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { Queue, QueueEvents, Worker, connect } from '../dist/index.mjs';
-import { eventually, startServer } from './server.mjs';
-
-let server;
-let mq;
-let number = 0;
-const fresh = () => new Queue(mq, `events-${++number}`);
-before(async () => {
-  server = await startServer();
-  mq = await connect(server.url);
-});
-after(async () => {
-  await mq.close();
-  await server.stop();
-});
+import { QueueEvents, Worker } from '../dist/index.mjs';
+import { eventually } from './server.mjs';
+import { fresh, mq, server } from './shared.mjs';
 
 async function listen(queue, from) {
   const events = new QueueEvents(mq, queue.name, { from });

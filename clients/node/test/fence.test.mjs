@@ -2,21 +2,11 @@
 // Contact with another wire is a typed error and changes nothing, before and while a queue is used; and what
 // cannot be connected to says why.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
 import { Queue, QueueEvents, Worker, connect } from '../dist/index.mjs';
 import { startServer } from './server.mjs';
-
-let server;
-let mq;
-before(async () => {
-  server = await startServer();
-  mq = await connect(server.url);
-});
-after(async () => {
-  await mq.close();
-  await server.stop();
-});
+import { mq, server } from './shared.mjs';
 
 const dump = async () => {
   const keys = (await server.raw.keys('*')).filter((key) => !key.startsWith('{emq}')).sort();

@@ -104,7 +104,7 @@ test('one that stops when empty does so when nobody works any more', () => {
 test('adds travel at once when idle, and together while a flush is on its way', () => {
   const batcher = new AddBatcher();
   const push = (count) => {
-    for (let i = 0; i < count; ++i) batcher.push({ job: { id: '', name: 'job', opts: '', data: Buffer.alloc(1) } });
+    for (let i = 0; i < count; ++i) batcher.push({ bytes: 132 });
   };
   push(1);
   assert.equal(batcher.next().adds.length, 1);
@@ -118,7 +118,7 @@ test('adds travel at once when idle, and together while a flush is on its way', 
   assert.equal(batcher.next(), undefined, 'one that is not full waits while the other lane is busy');
   batcher.done(1);
   assert.equal(batcher.next().adds.length, 10);
-  batcher.push({ job: { id: '', name: 'job', opts: '', data: Buffer.alloc(300 * 1024) } });
+  batcher.push({ bytes: 300 * 1024 });
   push(1);
   batcher.done(0);
   assert.equal(batcher.next().adds.length, 1, 'a larger one goes alone');

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Adding jobs and looking after them.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
 import { Queue, Worker, connect } from '../dist/index.mjs';
 import { startServer } from './server.mjs';
+import { fresh, mq, server } from './shared.mjs';
 
-let server;
-let mq;
-let number = 0;
-const fresh = () => new Queue(mq, `queue-${++number}`);
 const refusedAs =
   (code, more = {}) =>
   (error) => {
@@ -23,15 +20,6 @@ async function calls(command) {
   const info = await server.raw.info('commandstats');
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
 }
-
-before(async () => {
-  server = await startServer();
-  mq = await connect(server.url);
-});
-after(async () => {
-  await mq.close();
-  await server.stop();
-});
 
 test('a job is what its add said', async () => {
   const queue = fresh();

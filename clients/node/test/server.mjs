@@ -21,8 +21,7 @@ export async function startServer(...settings) {
   const folder = mkdtempSync(join(tmpdir(), 'emq-node-'));
   const path = join(folder, 's');
   const fixed = ['--port', '0', '--unixsocket', path, '--dir', folder, '--save', '', '--appendonly', 'no'];
-  const start = () => spawn(program(), [...fixed, ...settings], { env: { ...process.env, PATH }, stdio: 'ignore' });
-  let child = start();
+  const child = spawn(program(), [...fixed, ...settings], { env: { ...process.env, PATH }, stdio: 'ignore' });
   process.once('exit', () => child.kill('SIGKILL'));
   const password = settings[settings.indexOf('--requirepass') + 1 || -1];
   const raw = new Redis({ path, password, retryStrategy: () => 20, maxRetriesPerRequest: null });
@@ -38,14 +37,6 @@ export async function startServer(...settings) {
       child.kill('SIGKILL');
       await gone;
       rmSync(folder, { recursive: true, force: true });
-    },
-    // Killed and started anew, with nothing of what it held.
-    async restart() {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await gone;
-      child = start();
-      await raw.ping();
     },
   };
 }

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
+import { optionsOf } from '../fleet/options.mjs';
+
 const require = createRequire(import.meta.url);
 const part = (name) => require(`../dist/${name}.js`);
 const vectors = (name) => JSON.parse(readFileSync(new URL(`../../../test/vectors/${name}.json`, import.meta.url)));
@@ -95,19 +97,6 @@ test('refusals', () => {
   for (const { line, not_ready } of all.not_ready) assert.equal(isNotReady(line), not_ready, line);
 });
 
-// The vectors are written in the names of C++.
-const NAMES = {
-  keep_completed: 'keepCompleted',
-  keep_failed: 'keepFailed',
-  expires_in: 'expiresIn',
-  keep_last: 'keepLast',
-};
-function optionsOf(given) {
-  const options = {};
-  for (const [name, value] of Object.entries(given))
-    options[NAMES[name] ?? name] = name === 'deduplication' ? optionsOf(value) : value;
-  return options;
-}
 const encode = (options) => part('options').encodeJob(Buffer.from('d'), optionsOf(options), 1024);
 
 test('options', () => {

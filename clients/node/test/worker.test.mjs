@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Working jobs: outcomes, leases, ends in good order and in bad weather.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { EchoMQError, Outcome, Queue, Worker, connect } from '../dist/index.mjs';
-import { eventually, startServer } from './server.mjs';
+import { EchoMQError, Outcome, Worker, connect } from '../dist/index.mjs';
+import { eventually } from './server.mjs';
+import { fresh, mq, server } from './shared.mjs';
 
-let server;
-let mq;
-let number = 0;
-const fresh = () => new Queue(mq, `worker-${++number}`);
 const stateIs = (queue, id, state) =>
   eventually(async () => {
     const job = await queue.job(id);
     return job.state === state && job;
   }, `${id} is ${state}`);
 const work = (queue, handler, options = {}) => new Worker(mq, queue.name, handler, options);
-
-before(async () => {
-  server = await startServer();
-  mq = await connect(server.url);
-});
-after(async () => {
-  await mq.close();
-  await server.stop();
-});
 
 test('results are what handlers return, reasons what they throw', async () => {
   const queue = fresh();

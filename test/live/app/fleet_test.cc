@@ -82,6 +82,7 @@ TEST_F(FleetVerb, AMemberThatChangesBytesIsFound) {
   };
   replace("Outcome.done(job.bytes)", "Outcome.done(job.text)");
   replace("'../", "'" + kNode + "/");
+  replace("'./", "'" + kNode + "/fleet/");
   for (const auto* const part : {"fleet/agent.mjs", "dist/index.js"}) {
     const std::filesystem::path path = file(part);
     std::filesystem::create_directories(path.parent_path());

@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-#include "fleet/agent.h"
+#include "fleet/base64.h"
 #include "fleet/options.h"
 #include "job/encode.h"
 #include "job/ends.h"
