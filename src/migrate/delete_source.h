@@ -4,8 +4,8 @@
 // alone whose key it is. The tombstones stay.
 #pragma once
 
+#include "migrate/delete_listed.h"
 #include "migrate/link.h"
-#include "migrate/target.h"
 #include "migrate/v1_keys.h"
 
 namespace echomq::inline v2::migrate {

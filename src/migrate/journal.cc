@@ -41,16 +41,11 @@ Result<Journal> read_journal(Link& target, const MigratedQueue& queue) {
   const auto reply = target.ask({"HGETALL", migration_key(queue.to)});
   if (!reply) return reply.error();
   const auto fields = read_hash(*reply);
-  const auto text = [&fields](std::string_view field) {
-    const auto it = fields.find(field);
-    return it == fields.end() ? std::string() : it->second;
-  };
+  const auto text = [&fields](std::string_view field) { return text_of(fields, field); };
   Journal journal{.source = text("source"),
                   .from = text("from"),
                   .began_ms = to_number<std::int64_t>(text("began")),
-                  .was_paused = text("was_paused") == "1",
-                  .meta = text("meta"),
-                  .id = text("id")};
+                  .was_paused = text("was_paused") == "1"};
   const auto word = text("phase");
   if (word.empty()) return journal;
   for (const auto& [phase, known] : kPhases)
@@ -64,10 +59,10 @@ Result<Journal> read_journal(Link& target, const MigratedQueue& queue) {
 }
 
 Result<void> write_journal(Link& target, const MigratedQueue& queue, const Journal& journal) {
-  const auto reply = target.ask(
-      {"HSET", migration_key(queue.to), "phase", std::string(name(journal.phase)), "source",
-       journal.source, "from", journal.from, "began", std::to_string(journal.began_ms),
-       "was_paused", journal.was_paused ? "1" : "0", "meta", journal.meta, "id", journal.id});
+  const auto reply =
+      target.ask({"HSET", migration_key(queue.to), "phase", std::string(name(journal.phase)),
+                  "source", journal.source, "from", journal.from, "began",
+                  std::to_string(journal.began_ms), "was_paused", journal.was_paused ? "1" : "0"});
   if (!reply) return reply.error();
   return {};
 }

@@ -16,31 +16,11 @@
 
 namespace echomq::inline v2::migrate {
 
-struct Answers::State {
-  std::mutex mutex;
-  std::condition_variable arrived;
-  Replies replies;
-  std::size_t missing = 0;
-  std::optional<Error> problem;
-  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
-  std::chrono::milliseconds* longest = nullptr;
-};
-
 std::string command_of(const std::vector<std::string>& words) {
   std::string bytes;
   wire::append_header(bytes, words.size());
   for (const auto& word : words) wire::append_bulk(bytes, word);
   return bytes;
-}
-
-Result<Replies> Answers::get() {
-  std::unique_lock lock(state_->mutex);
-  state_->arrived.wait(lock, [this] { return state_->missing == 0; });
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::steady_clock::now() - state_->began);
-  *state_->longest = std::max(*state_->longest, took);
-  if (state_->problem) return *state_->problem;
-  return std::move(state_->replies);
 }
 
 Result<std::shared_ptr<Link>> Link::open(const std::shared_ptr<ClientCore>& core,
@@ -101,28 +81,39 @@ Link::~Link() {
   core_->loop().post([connection = connection_, core = core_] { connection->close(); });
 }
 
-Answers Link::begin(Commands commands) {
-  Answers answers;
-  answers.state_ = std::make_shared<Answers::State>();
-  auto state = answers.state_;
-  state->longest = &longest_;
-  state->missing = commands.size();
-  state->replies.resize(commands.size());
-  core_->loop().post([state, connection = connection_, timeout = core_->options().command_timeout,
-                      commands = std::move(commands)]() mutable {
+Result<Replies> Link::ask_all(Commands commands) {
+  if (commands.empty()) return Replies{};
+  const auto began = std::chrono::steady_clock::now();
+  // On the loop only.
+  struct Asked {
+    Function<void(Result<Replies>)> done;
+    Replies replies;
+    std::size_t missing;
+    std::optional<Error> problem{};
+
+    void take(std::size_t i, Result<wire::Reply> reply) {
+      if (!reply)
+        problem = reply.error();
+      else if (reply->is_error())
+        problem = protocol::refusal(reply->text, {}, {});
+      else
+        replies[i] = *std::move(reply);
+      if (--missing > 0) return;
+      if (problem) return done(*std::move(problem));
+      done(std::move(replies));
+    }
+  };
+  auto replies = core_->wait_for<Replies>([this, &commands](Function<void(Result<Replies>)> done) {
+    const auto asked =
+        std::make_shared<Asked>(Asked{std::move(done), Replies(commands.size()), commands.size()});
     for (std::size_t i = 0; i < commands.size(); ++i)
-      connection->send(std::move(commands[i]), timeout, [state, i](Result<wire::Reply> reply) {
-        const std::lock_guard lock(state->mutex);
-        if (!reply)
-          state->problem = reply.error();
-        else if (reply->is_error())
-          state->problem = protocol::refusal(reply->text, {}, {});
-        else
-          state->replies[i] = *std::move(reply);
-        if (--state->missing == 0) state->arrived.notify_one();
-      });
+      connection_->send(
+          std::move(commands[i]), core_->options().command_timeout,
+          [asked, i](Result<wire::Reply> reply) { asked->take(i, std::move(reply)); });
   });
-  return answers;
+  longest_ = std::max(longest_, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                    std::chrono::steady_clock::now() - began));
+  return replies;
 }
 
 Result<wire::Reply> Link::ask(const std::vector<std::string>& words) {
@@ -131,6 +122,14 @@ Result<wire::Reply> Link::ask(const std::vector<std::string>& words) {
   auto replies = ask_all(std::move(commands));
   if (!replies) return replies.error();
   return std::move(replies->front());
+}
+
+Result<Replies> Link::page(const std::vector<std::string>& words, std::string& at) {
+  auto reply = ask(words);
+  if (!reply) return reply.error();
+  if (reply->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to SCAN", {}};
+  at = std::move(reply->items[0].text);
+  return std::move(reply->items[1].items);
 }
 
 Result<wire::Reply> Link::call(ScriptCall call) {

@@ -21,18 +21,6 @@ using Replies = std::vector<wire::Reply>;
 
 std::string command_of(const std::vector<std::string>& words);
 
-// Answers that are on their way.
-class Answers {
- public:
-  // Waits for them. An error reply to one of the commands is the error of all.
-  Result<Replies> get();
-
- private:
-  friend class Link;
-  struct State;
-  std::shared_ptr<State> state_;
-};
-
 class Link {
  public:
   // Another connection to the server of `core`, or where `url` says one, to that.
@@ -42,9 +30,12 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  Answers begin(Commands commands);
-  Result<Replies> ask_all(Commands commands) { return begin(std::move(commands)).get(); }
+  // An error reply to one of the commands is the error of all.
+  Result<Replies> ask_all(Commands commands);
   Result<wire::Reply> ask(const std::vector<std::string>& words);
+  // SCAN and its like: the words hold the cursor, and `at` is the next one afterwards ("0": all was
+  // seen). Answers what was found.
+  Result<Replies> page(const std::vector<std::string>& words, std::string& at);
   // A script of lua/.
   Result<wire::Reply> call(ScriptCall call);
 

@@ -32,6 +32,13 @@ class Account {
           {.blocks = left_out, .queue = queue.names.from, .job = job, .text = text});
     };
   }
+  // Counts the jobs of its chunks as this call's.
+  [[nodiscard]] migrate::OnChunk counter(const MovingQueue& queue) {
+    return [this, &queue](std::string_view word, std::int64_t jobs) {
+      report.jobs += jobs;
+      return session_.step(queue, word, jobs);
+    };
+  }
   MigrationReport close() {
     report.took =
         std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began_);
@@ -192,14 +199,11 @@ Result<MigrationReport> Migration::abort() {
       return closed.error();
     if (auto stepped = session.step(queue, "closed", 0); !stepped) return stepped.error();
   }
-  for (auto& queue : session.queues()) {
-    const auto on_chunk = [&](std::string_view word, std::int64_t jobs) {
-      account.report.jobs += jobs;
-      return session.step(queue, word, jobs);
-    };
-    if (auto gone = migrate::take_target_away(session.target(), queue.names.to, on_chunk); !gone)
+  for (auto& queue : session.queues())
+    if (auto gone =
+            migrate::take_target_away(session.target(), queue.names.to, account.counter(queue));
+        !gone)
       return gone.error();
-  }
   if (auto back = migrate::take_back(session); !back) return back.error();
   return account.close();
 }
@@ -238,11 +242,8 @@ Result<MigrationReport> Migration::finish() {
       if (auto open = open_queue_of(session, queue); !open) return open.error();
   for (auto& queue : session.queues()) {
     if (queue.journal.phase != MigrationPhase::finishing) continue;
-    const auto on_chunk = [&](std::string_view word, std::int64_t jobs) {
-      account.report.jobs += jobs;
-      return session.step(queue, word, jobs);
-    };
-    if (auto gone = migrate::delete_source(session.source(), queue.v1, on_chunk); !gone)
+    if (auto gone = migrate::delete_source(session.source(), queue.v1, account.counter(queue));
+        !gone)
       return gone.error();
     if (auto entered = session.enter(queue, MigrationPhase::finished); !entered)
       return entered.error();

@@ -2,12 +2,12 @@
 #include "migrate/names.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "base/text.h"
 #include "echomq/keyspace.h"
 #include "echomq/schedule.h"
+#include "migrate/v1_keys.h"
 #include "protocol/registry.h"
 
 namespace echomq::inline v2::migrate {
@@ -15,26 +15,6 @@ namespace {
 
 constexpr std::string_view kTickWord = "repeat:";
 constexpr std::size_t kKeptBytes = 150;  // of a name that gets another one
-
-constexpr std::array<std::string_view, 19> kStructuresOfV1{"meta",
-                                                           "id",
-                                                           "wait",
-                                                           "paused",
-                                                           "active",
-                                                           "prioritized",
-                                                           "pc",
-                                                           "delayed",
-                                                           "completed",
-                                                           "failed",
-                                                           "waiting-children",
-                                                           "stalled",
-                                                           "stalled-check",
-                                                           "limiter",
-                                                           "events",
-                                                           "marker",
-                                                           "repeat",
-                                                           "delay",
-                                                           "priority"};
 
 std::string hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
@@ -77,21 +57,30 @@ std::string map_id(std::string_view id) {
 }
 
 bool is_v1_structure(std::string_view id) {
-  return std::find(kStructuresOfV1.begin(), kStructuresOfV1.end(), id) != kStructuresOfV1.end();
+  // Versions before 5 had the first two.
+  return id == "delay" || id == "priority" ||
+         (id.find(':') == std::string_view::npos &&
+          std::any_of(kV1Structures.begin(), kV1Structures.end(),
+                      [id](const auto& known) { return known.word == id; }));
 }
 
 bool is_old_marker(std::string_view id) { return id == "0" || id.starts_with("0:"); }
 
-std::optional<job::Reference> Unit::reference(std::string_view key) const {
+std::optional<V1JobName> Unit::read(std::string_view key) const {
   if (!key.starts_with(prefix_ + ":")) return std::nullopt;
   key.remove_prefix(prefix_.size() + 1);
   const auto colon = key.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto queue = key.substr(0, colon);
+  return V1JobName{key.substr(0, colon), key.substr(colon + 1)};
+}
+
+std::optional<job::Reference> Unit::reference(std::string_view key) const {
+  const auto job = read(key);
+  if (!job) return std::nullopt;
   const auto it = std::find_if(queues_.begin(), queues_.end(),
-                               [queue](const auto& moved) { return moved.from == queue; });
+                               [&job](const auto& moved) { return moved.from == job->queue; });
   if (it == queues_.end()) return std::nullopt;
-  return job::Reference{it->to, map_id(key.substr(colon + 1))};
+  return job::Reference{it->to, map_id(job->id)};
 }
 
 }  // namespace echomq::inline v2::migrate

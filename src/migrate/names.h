@@ -24,6 +24,12 @@ bool is_v1_structure(std::string_view id);
 // A marker that versions before 5 left in their lists; no job.
 bool is_old_marker(std::string_view id);
 
+// A v1 job by what its key says, `<prefix>:<queue>:<id>`.
+struct V1JobName {
+  std::string_view queue{};
+  std::string_view id{};
+};
+
 // The queues that move together, because flows refer from one to the other.
 class Unit {
  public:
@@ -32,8 +38,9 @@ class Unit {
 
   [[nodiscard]] const std::vector<MigratedQueue>& queues() const { return queues_; }
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
-  // Of a v1 key of a job, `<prefix>:<queue>:<id>`: how 2.0 refers to it. nullopt: it is of no queue
-  // that moves.
+  // Of a key of any v1 job. nullopt: it has another prefix or form.
+  [[nodiscard]] std::optional<V1JobName> read(std::string_view key) const;
+  // How 2.0 refers to it. nullopt: it is of no queue that moves.
   [[nodiscard]] std::optional<job::Reference> reference(std::string_view key) const;
 
  private:

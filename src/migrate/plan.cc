@@ -2,7 +2,6 @@
 #include "migrate/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,38 +19,6 @@ constexpr std::int64_t kJobsPerSecond = 20'000;
 constexpr std::int64_t kBytesPerSecond = std::int64_t{20} << 20;
 // What a job takes beside its bytes: the hash, its key, an entry of a list or set.
 constexpr std::int64_t kOverhead = 200;
-
-struct KeyOfV1 {
-  std::string_view word;
-  std::string_view type;
-};
-constexpr std::array<KeyOfV1, 25> kKeysOfV1{{
-    {"meta", "hash"},
-    {"id", "string"},
-    {"wait", "list"},
-    {"paused", "list"},
-    {"active", "list"},
-    {"prioritized", "zset"},
-    {"pc", "string"},
-    {"delayed", "zset"},
-    {"completed", "zset"},
-    {"failed", "zset"},
-    {"waiting-children", "zset"},
-    {"stalled", "set"},
-    {"stalled-check", "string"},
-    {"limiter", "string"},
-    {"events", "stream"},
-    {"marker", "zset"},
-    {"repeat", "zset"},
-    {"metrics:completed", "hash"},
-    {"metrics:completed:data", "list"},
-    {"metrics:failed", "hash"},
-    {"metrics:failed:data", "list"},
-    {kKeptMarker, "zset"},
-    {kKeptMeta, "hash"},
-    {kKeptId, "string"},
-    {kKeptRepeat, "zset"},
-}};
 
 // Counts what a walk reads, and writes nothing.
 class Estimate : public Sink {
@@ -157,17 +124,17 @@ class Planning {
   // False: reading it makes no sense.
   Result<bool> look_at_types(const MovingQueue& queue) {
     Commands commands;
-    for (const auto& [word, type] : kKeysOfV1)
+    for (const auto& [word, type] : kV1Structures)
       wire::append_command(commands.emplace_back(), {"TYPE", queue.v1(word)});
     const auto types = session_.source().ask_all(std::move(commands));
     if (!types) return types.error();
     bool fine = true;
-    for (std::size_t i = 0; i < kKeysOfV1.size(); ++i) {
+    for (std::size_t i = 0; i < kV1Structures.size(); ++i) {
       const auto& found = (*types)[i].text;
-      if (found == "none" || found == kKeysOfV1[i].type) continue;
+      if (found == "none" || found == kV1Structures[i].type) continue;
       fine = false;
-      block(queue, queue.v1(kKeysOfV1[i].word) + " is a " + found + ", and not a " +
-                       std::string(kKeysOfV1[i].type));
+      block(queue, queue.v1(kV1Structures[i].word) + " is a " + found + ", and not a " +
+                       std::string(kV1Structures[i].type));
     }
     return fine;
   }
@@ -177,11 +144,9 @@ class Planning {
     std::string at = "0";
     do {
       const auto page =
-          session_.source().ask({"SCAN", at, "MATCH", queue.v1.pattern({}), "COUNT", "1000"});
+          session_.source().page({"SCAN", at, "MATCH", queue.v1.pattern({}), "COUNT", "1000"}, at);
       if (!page) return page.error();
-      if (page->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to SCAN", {}};
-      at = page->items[0].text;
-      for (const auto& key : page->items[1].items) {
+      for (const auto& key : *page) {
         const auto suffix = std::string_view(key.text).substr(queue.v1.base().size());
         if (!is_known(suffix)) block(queue, "nobody knows what " + v2::quoted(key.text) + " is");
         if (plan_.findings.size() >= kKeptFindings) return {};
@@ -198,7 +163,7 @@ class Planning {
       return true;
     const auto last = suffix.substr(colon + 1);
     return last == kV1Lock || std::find(kV1Subs.begin(), kV1Subs.end(), last) != kV1Subs.end() ||
-           std::any_of(kKeysOfV1.begin(), kKeysOfV1.end(),
+           std::any_of(kV1Structures.begin(), kV1Structures.end(),
                        [suffix](const auto& key) { return key.word == suffix; });
   }
 

@@ -1,62 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "migrate/target.h"
 
-#include <array>
 #include <utility>
 
 #include "echomq_scripts.h"
-#include "wire/command.h"
 #include "wire/reply_form.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
 
-constexpr std::int64_t kDeletedAtOnce = 128;
-
-// Those that hold ids of jobs.
-constexpr std::array kPlaces{Structure::wait,      Structure::prioritized,
-                             Structure::delayed,   Structure::waiting_children,
-                             Structure::completed, Structure::failed};
-
 std::string_view kind_of(const Stage& stage) { return stage.list ? "list" : "zset"; }
-
-// The keys of some ids at the beginning of a list or sorted set, then these entries.
-Result<std::int64_t> take_away_some(Link& target, const std::string& queue, Structure place) {
-  const auto from = key(queue, place);
-  const bool list = place == Structure::wait;
-  const auto last = std::to_string(kDeletedAtOnce - 1);
-  const auto ids = target.ask({list ? "LRANGE" : "ZRANGE", from, "0", last});
-  if (!ids) return ids.error();
-  if (ids->items.empty()) return std::int64_t{0};
-  std::vector<std::string> words{"UNLINK"};
-  for (const auto& id : ids->items) {
-    words.push_back(job_key(queue, id.text));
-    for (const auto sub : kSubs) words.push_back(job_key(queue, id.text, sub));
-  }
-  Commands commands{command_of(words)};
-  if (list)
-    wire::append_command(commands.emplace_back(),
-                         {"LTRIM", from, std::to_string(kDeletedAtOnce), "-1"});
-  else
-    wire::append_command(commands.emplace_back(), {"ZREMRANGEBYRANK", from, "0", last});
-  if (const auto done = target.ask_all(std::move(commands)); !done) return done.error();
-  return static_cast<std::int64_t>(ids->items.size());
-}
-
-Result<void> take_schedulers_away(Link& target, const std::string& queue) {
-  const auto schedules = key(queue, Structure::schedules);
-  while (true) {
-    const auto ids = target.ask({"ZRANGE", schedules, "0", std::to_string(kDeletedAtOnce - 1)});
-    if (!ids) return ids.error();
-    if (ids->items.empty()) return {};
-    std::vector<std::string> words{"UNLINK"};
-    for (const auto& id : ids->items) words.push_back(scheduler_key(queue, id.text));
-    Commands commands{command_of(words)};
-    wire::append_command(commands.emplace_back(),
-                         {"ZREMRANGEBYRANK", schedules, "0", std::to_string(kDeletedAtOnce - 1)});
-    if (const auto done = target.ask_all(std::move(commands)); !done) return done.error();
-  }
-}
 
 }  // namespace
 
@@ -101,15 +54,19 @@ Result<void> take_target_away(Link& target, const std::string& queue, const OnCh
   const auto version = target_version(target, keys);
   if (!version) return version.error();
   if (*version != kAborting) return {};
-  for (const auto place : kPlaces) {
-    while (true) {
-      const auto gone = take_away_some(target, queue, place);
-      if (!gone) return gone.error();
-      if (*gone == 0) break;
-      if (auto on = on_chunk("deleting", *gone); !on) return on;
-    }
-  }
-  if (auto done = take_schedulers_away(target, queue); !done) return done;
+  const auto add_job = [&queue](std::vector<std::string>& all, const std::string& id) {
+    all.push_back(job_key(queue, id));
+    for (const auto sub : kSubs) all.push_back(job_key(queue, id, sub));
+  };
+  for (const auto& stage : kStages)
+    if (auto gone = delete_listed(target, key(queue, stage.place), stage.list, add_job, on_chunk);
+        !gone)
+      return gone;
+  const auto add_scheduler = [&queue](std::vector<std::string>& all, const std::string& id) {
+    all.push_back(scheduler_key(queue, id));
+  };
+  if (auto gone = delete_listed(target, keys.schedules, /*list=*/false, add_scheduler, {}); !gone)
+    return gone;
   std::vector<std::string> words{"UNLINK"};
   for (const auto structure : kStructures)
     if (structure != Structure::meta) words.push_back(key(queue, structure));

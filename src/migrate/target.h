@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fence/versions.h"
+#include "migrate/delete_listed.h"
 #include "migrate/link.h"
 #include "migrate/walk.h"
 #include "queue/queue_keys.h"
@@ -27,9 +28,6 @@ Result<void> open_target(Link& target, const QueueKeys& keys, std::int64_t now_m
 Result<std::string> target_cursor(Link& target, const QueueKeys& keys);
 // `how`: "finish" or "abort".
 Result<void> close_target(Link& target, const QueueKeys& keys, std::string_view how);
-
-// Called behind each chunk with the number of its jobs.
-using OnChunk = std::function<Result<void>(std::string_view step, std::int64_t jobs)>;
 
 // Deletes a target that is marked so, in chunks, its meta last.
 Result<void> take_target_away(Link& target, const std::string& queue, const OnChunk& on_chunk);

@@ -57,11 +57,7 @@ class Reading {
   }
 
  private:
-  const std::string& text(std::string_view name) const {
-    static const std::string none;
-    const auto it = hash_.find(name);
-    return it == hash_.end() ? none : it->second;
-  }
+  const std::string& text(std::string_view name) const { return text_of(hash_, name); }
 
   std::int64_t number(std::string_view name) {
     const auto value = v1_number(text(name));
@@ -173,6 +169,12 @@ V1Hash read_hash(const wire::Reply& reply) {
   for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2)
     hash.emplace(reply.items[i].text, reply.items[i + 1].text);
   return hash;
+}
+
+const std::string& text_of(const V1Hash& hash, std::string_view name) {
+  static const std::string none;
+  const auto it = hash.find(name);
+  return it == hash.end() ? none : it->second;
 }
 
 Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_view id,

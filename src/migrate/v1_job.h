@@ -23,10 +23,11 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // Of a v1 hash, by name.
 using V1Hash = std::map<std::string, std::string, std::less<>>;
 V1Hash read_hash(const wire::Reply& reply);
+// Empty: it has no such field.
+const std::string& text_of(const V1Hash& hash, std::string_view name);
 
 // Where the job stands.
 struct Standing {
-  std::string_view queue{};  // as v1 names it
   JobState state = JobState::waiting;
   std::string place{};  // its score in `prioritized`; empty elsewhere
 };

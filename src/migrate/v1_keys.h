@@ -10,6 +10,46 @@
 
 namespace echomq::inline v2::migrate {
 
+// Under these names the source keeps what the pause and the tombstones take away, until it is
+// finished.
+inline constexpr std::string_view kKeptMarker = "marker:v1";
+inline constexpr std::string_view kKeptMeta = "meta:v1";
+inline constexpr std::string_view kKeptId = "id:v1";
+inline constexpr std::string_view kKeptRepeat = "repeats:v1";  // "repeat:v1" may be a scheduler
+
+// The keys of a v1 queue that are no job's and no scheduler's.
+struct V1Structure {
+  std::string_view word{};
+  std::string_view type{};
+};
+inline constexpr std::array<V1Structure, 25> kV1Structures{{
+    {"meta", "hash"},
+    {"id", "string"},
+    {"wait", "list"},
+    {"paused", "list"},
+    {"active", "list"},
+    {"prioritized", "zset"},
+    {"pc", "string"},
+    {"delayed", "zset"},
+    {"completed", "zset"},
+    {"failed", "zset"},
+    {"waiting-children", "zset"},
+    {"stalled", "set"},
+    {"stalled-check", "string"},
+    {"limiter", "string"},
+    {"events", "stream"},
+    {"marker", "zset"},
+    {"repeat", "zset"},
+    {"metrics:completed", "hash"},
+    {"metrics:completed:data", "list"},
+    {"metrics:failed", "hash"},
+    {"metrics:failed:data", "list"},
+    {kKeptMarker, "zset"},
+    {kKeptMeta, "hash"},
+    {kKeptId, "string"},
+    {kKeptRepeat, "zset"},
+}};
+
 // The keys of a v1 job beside its hash; all but the lock hold something that is moved.
 inline constexpr std::array<std::string_view, 5> kV1Subs{"logs", "dependencies", "processed",
                                                          "failed", "unsuccessful"};
@@ -46,11 +86,5 @@ inline constexpr std::string_view kTombstone = "echomq:2.0.0 migrated to ";
 inline std::string tombstone(std::string_view target) {
   return std::string(kTombstone).append("emq:{").append(target).append("}");
 }
-// Under these names the source keeps what the pause and the tombstones take away, until it is
-// finished.
-inline constexpr std::string_view kKeptMarker = "marker:v1";
-inline constexpr std::string_view kKeptMeta = "meta:v1";
-inline constexpr std::string_view kKeptId = "id:v1";
-inline constexpr std::string_view kKeptRepeat = "repeats:v1";  // "repeat:v1" may be a scheduler
 
 }  // namespace echomq::inline v2::migrate

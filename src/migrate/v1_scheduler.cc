@@ -34,12 +34,6 @@ RepeatableKey read_key(std::string_view member) {
   return key;
 }
 
-const std::string& text_of(const V1Hash& hash, std::string_view name) {
-  static const std::string none;
-  const auto it = hash.find(name);
-  return it == hash.end() ? none : it->second;
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
@@ -130,11 +124,9 @@ Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t ne
   // The job of the next tick is there already and counts when that tick comes.
   const auto count = std::max<std::int64_t>(v1_number(text_of(stored, "ic")).value_or(1), 1) - 1;
   MovedScheduler moved{.id = map_scheduler(by_key ? repeatable_id(member) : member)};
-  moved.fields = {
-      {"def", schedule::definition_of(*schedule)},
-      {"shape", std::to_string(encoded.priority) + (encoded.lifo ? ":1:" : ":0:") +
-                    std::to_string(encoded.name.size()) + ":" + encoded.name + encoded.opts},
-      {"data", data}};
+  moved.fields = {{"def", schedule::definition_of(*schedule)},
+                  {"shape", schedule::shape_of(encoded)},
+                  {"data", data}};
   if (count > 0) moved.fields.emplace_back("ran", "0:" + std::to_string(count) + ":0:");
   Json rest = Json::object();
   if (moved.id != member) rest["id"] = std::string(member);

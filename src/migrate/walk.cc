@@ -19,7 +19,6 @@ namespace {
 constexpr std::int64_t kDelayedUnit = 4'096;
 constexpr std::int64_t kPriorityUnit = std::int64_t{1} << 32;
 
-// The greatest time at which sorted sets of 2.0 still count single milliseconds.
 std::int64_t score_of(const Stage& stage, std::int64_t v1_score, std::int64_t place,
                       const std::string& id, const Cursor& last) {
   if (stage.place == Structure::prioritized)
@@ -136,7 +135,7 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
   MovedJob job{.v1_id = entry.id, .id = map_id(entry.id)};
   const auto score = score_of(stage, entry.score, place, job.id, last);
   job.score = std::to_string(score);
-  const Standing standing{queue_.from, stage.state,
+  const Standing standing{stage.state,
                           stage.place == Structure::prioritized ? job.score : std::string()};
   auto fields = map_job(unit_, standing, entry.id, read_hash(hash));
   if (!fields) {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -112,7 +111,6 @@ class Walk {
                     std::string& refusal);
   Result<void> logs(const std::string& v1_id, const std::string& id);
   Result<void> children(const std::string& v1_id, const std::string& id, std::string_view word,
-                        const std::function<std::string(const std::string&)>& value_of,
                         std::int64_t& count, std::string& last, std::string& refusal);
   std::optional<std::string> reference_of(const std::string& child, bool pending) const;
   Result<void> schedulers();

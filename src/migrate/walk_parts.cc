@@ -70,12 +70,10 @@ Result<void> Walk::deduplication(std::int64_t at_ms) {
   const auto base = v1_("de:");
   std::string at = "0";
   do {
-    const auto page = source_.ask({"SCAN", at, "MATCH", v1_.pattern("de:"), "COUNT", "200"});
+    const auto page = source_.page({"SCAN", at, "MATCH", v1_.pattern("de:"), "COUNT", "200"}, at);
     if (!page) return page.error();
-    if (page->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to SCAN", {}};
-    at = page->items[0].text;
     std::vector<std::string> keys;
-    for (const auto& found : page->items[1].items) keys.push_back(found.text);
+    for (const auto& found : *page) keys.push_back(found.text);
     Commands looks;
     for (const auto& key : keys) {
       wire::append_command(looks.emplace_back(), {"GET", key});

@@ -63,17 +63,14 @@ Result<void> Walk::logs(const std::string& v1_id, const std::string& id) {
 // A child that is not done must move too; of one that is, its name will do.
 std::optional<std::string> Walk::reference_of(const std::string& child, bool pending) const {
   if (const auto known = unit_.reference(child)) return job::reference(known->queue, known->id);
-  if (pending || !child.starts_with(unit_.prefix() + ":")) return std::nullopt;
-  const auto rest = child.substr(unit_.prefix().size() + 1);
-  const auto colon = rest.find(':');
-  if (colon == std::string::npos) return std::nullopt;
-  const auto queue = queue_name(rest.substr(0, colon));
+  const auto done = unit_.read(child);
+  if (pending || !done) return std::nullopt;
+  const auto queue = queue_name(done->queue);
   if (!queue) return std::nullopt;
-  return job::reference(*queue, map_id(rest.substr(colon + 1)));
+  return job::reference(*queue, map_id(done->id));
 }
 
 Result<void> Walk::children(const std::string& v1_id, const std::string& id, std::string_view word,
-                            const std::function<std::string(const std::string&)>& value_of,
                             std::int64_t& count, std::string& last, std::string& refusal) {
   const bool pending = word == "dependencies";
   const bool is_zset = word == "unsuccessful";
@@ -82,13 +79,11 @@ Result<void> Walk::children(const std::string& v1_id, const std::string& id, std
                v1_id);
   std::string at = "0";
   do {
-    const auto page = source_.ask({scan, v1_.sub(v1_id, word), at, "COUNT", std::to_string(kPage)});
-    if (!page) return page.error();
-    if (page->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to SCAN", {}};
-    at = page->items[0].text;
-    const auto& found = page->items[1].items;
-    for (std::size_t i = 0; i < found.size(); i += pending ? 1 : 2) {
-      const auto& child = found[i].text;
+    const auto found =
+        source_.page({scan, v1_.sub(v1_id, word), at, "COUNT", std::to_string(kPage)}, at);
+    if (!found) return found.error();
+    for (std::size_t i = 0; i < found->size(); i += pending ? 1 : 2) {
+      const auto& child = (*found)[i].text;
       auto ref = reference_of(child, pending);
       if (!ref) {
         refusal = "its child \"" + child + "\" is of a queue that is not migrated with it";
@@ -101,7 +96,7 @@ Result<void> Walk::children(const std::string& v1_id, const std::string& id, std
         if (!reason) return reason.error();
         value += ":f:" + reason->text;
       } else if (!pending) {
-        value += value_of(found[i + 1].text);
+        value.append(word == "processed" ? ":+" : ":").append((*found)[i + 1].text);
       }
       ++count;
       last = *ref;
@@ -120,10 +115,7 @@ Result<void> Walk::subs(const std::string& v1_id, const std::string& id, Fields&
     if (word == "logs") continue;
     std::int64_t count = 0;
     std::string last;
-    const auto value_of = [word](const std::string& value) {
-      return (word == "processed" ? ":+" : ":") + value;
-    };
-    if (auto read = children(v1_id, id, word, value_of, count, last, refusal); !read) return read;
+    if (auto read = children(v1_id, id, word, count, last, refusal); !read) return read;
     if (!refusal.empty()) return {};
     if (word == "unsuccessful" && count > 0) {
       failures = count;

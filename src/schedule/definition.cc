@@ -70,6 +70,11 @@ std::optional<Schedule> read_definition(std::string_view text) {
   return schedule;
 }
 
+std::string shape_of(const job::EncodedJob& job) {
+  return std::to_string(job.priority) + ":" + (job.lifo ? "1:" : "0:") +
+         std::to_string(job.name.size()) + ":" + job.name + job.opts;
+}
+
 Ran read_ran(std::string_view text) {
   Parts parts(text);
   Ran ran;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "echomq/schedule.h"
+#include "job/encode.h"
 #include "schedule/timetable.h"
 
 namespace echomq::inline v2::schedule {
@@ -20,6 +21,10 @@ namespace echomq::inline v2::schedule {
 std::string definition_of(const Schedule& schedule);
 // nullopt: it has another form.
 std::optional<Schedule> read_definition(std::string_view text);
+
+// What the jobs of a scheduler have in common besides their data, in one field, `shape`:
+// `<priority>:<lifo>:<bytes of name>:<name><opts>`.
+std::string shape_of(const job::EncodedJob& job);
 
 // What the ticks left behind, in one field, `ran`: `<last>:<made>:<skipped>:<job>`. Only scripts
 // write it (lua/lib/ran.lua). One that has another form reads as one that says nothing.

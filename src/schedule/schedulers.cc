@@ -59,12 +59,6 @@ Result<void> check_template(std::string_view data, const JobOptions& options,
   return job::check_job(data, options, data_limit);
 }
 
-// `<priority>:<lifo>:<bytes of name>:<name><opts>`
-std::string shape_of(const job::EncodedJob& job) {
-  return std::to_string(job.priority) + ":" + (job.lifo ? "1:" : "0:") +
-         std::to_string(job.name.size()) + ":" + job.name + job.opts;
-}
-
 // One of another form reads as default options.
 JobOptions read_shape(std::string_view text) {
   std::array<std::size_t, 3> numbers{};

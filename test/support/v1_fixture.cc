@@ -68,13 +68,6 @@ V1Fixture::~V1Fixture() {
   for (const auto& [key, content] : dump()) redis_({"DEL", key});
 }
 
-MigrationOptions V1Fixture::options(const std::string& target) const {
-  MigrationOptions options;
-  options.prefix = prefix_;
-  for (const auto& queue : queues_) options.queues.push_back({queue, target_of(target, queue)});
-  return options;
-}
-
 Dump V1Fixture::dump() const {
   Dump found;
   for (auto& [key, content] : dump_all(redis_))

@@ -4,7 +4,7 @@
 // client is at hand.
 //
 //   V1Fixture v1(redis, "measured");
-//   Migration migration(client, v1.options(name));
+//   const auto before = v1.dump();
 //
 // Its keys are deleted with it.
 #pragma once
@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "echomq/migration.h"
 #include "support/dump.h"
 #include "support/raw_client.h"
 
@@ -32,11 +31,6 @@ class V1Fixture {
   [[nodiscard]] const std::vector<std::string>& queues() const { return queues_; }
   [[nodiscard]] std::string key(const std::string& queue, const std::string& suffix) const {
     return prefix_ + ":" + queue + ":" + suffix;
-  }
-  // All of its queues, each to `<target>.<name>`.
-  [[nodiscard]] MigrationOptions options(const std::string& target) const;
-  [[nodiscard]] std::string target_of(const std::string& target, const std::string& queue) const {
-    return target + "." + queue;
   }
   // Everything under the prefix.
   [[nodiscard]] Dump dump() const;

@@ -28,13 +28,13 @@ class MigratedJob : public testing::Test {
   std::string place{};
 
   std::map<std::string, std::string> mapped() {
-    auto fields = map_job(kUnit, {"orders", state, place}, id, hash);
+    auto fields = map_job(kUnit, {state, place}, id, hash);
     EXPECT_TRUE(fields) << (fields ? "" : fields.error().detail);
     if (!fields) return {};
     return {fields->begin(), fields->end()};
   }
   std::string refused() {
-    const auto fields = map_job(kUnit, {"orders", state, place}, id, hash);
+    const auto fields = map_job(kUnit, {state, place}, id, hash);
     return fields ? "it was understood" : fields.error().detail;
   }
   JobOptions options_of(const std::string& opts) {
