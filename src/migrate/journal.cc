@@ -45,7 +45,9 @@ Result<Journal> read_journal(Link& target, const MigratedQueue& queue) {
   Journal journal{.source = text("source"),
                   .from = text("from"),
                   .began_ms = to_number<std::int64_t>(text("began")),
-                  .was_paused = text("was_paused") == "1"};
+                  .was_paused = text("was_paused") == "1",
+                  .meta = text("meta"),
+                  .id = text("id")};
   const auto word = text("phase");
   if (word.empty()) return journal;
   for (const auto& [phase, known] : kPhases)
@@ -59,10 +61,10 @@ Result<Journal> read_journal(Link& target, const MigratedQueue& queue) {
 }
 
 Result<void> write_journal(Link& target, const MigratedQueue& queue, const Journal& journal) {
-  const auto reply =
-      target.ask({"HSET", migration_key(queue.to), "phase", std::string(name(journal.phase)),
-                  "source", journal.source, "from", journal.from, "began",
-                  std::to_string(journal.began_ms), "was_paused", journal.was_paused ? "1" : "0"});
+  const auto reply = target.ask(
+      {"HSET", migration_key(queue.to), "phase", std::string(name(journal.phase)), "source",
+       journal.source, "from", journal.from, "began", std::to_string(journal.began_ms),
+       "was_paused", journal.was_paused ? "1" : "0", "meta", journal.meta, "id", journal.id});
   if (!reply) return reply.error();
   return {};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The journal of a queue's migration, `{emq}:migration:<queue>` on the target's server: how far it
-// is, where it comes from, and whether v1 was paused. What the tombstones take away stands beside
-// them.
+// is, where it comes from, and what v1 had that a pause and the tombstones take away.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,10 @@ struct Journal {
   std::string source{};  // "<url> <prefix>", as place_of makes it
   std::string from{};    // the v1 queue
   std::int64_t began_ms = 0;
-  bool was_paused = false;  // by v1 itself
+  bool was_paused = false;
+  // For people, and for a source that was restored from elsewhere: v1's meta as JSON, and its id.
+  std::string meta{};
+  std::string id{};
 };
 
 std::string place_of(const std::string& url, const std::string& prefix);

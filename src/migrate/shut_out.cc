@@ -39,9 +39,7 @@ Result<void> journal_and_pause(MigrationSession& session, MovingQueue& queue) {
     journal.source = session.place();
     journal.from = queue.names.from;
     journal.began_ms = session.now_ms();
-    const auto paused = is_paused(session.source(), queue.v1);
-    if (!paused) return paused.error();
-    journal.was_paused = *paused;
+    if (auto noted = note_source(session.source(), queue.v1, journal); !noted) return noted;
     journal.phase = MigrationPhase::paused;
     if (auto noted = write_journal(session.target(), queue.names, journal); !noted) return noted;
     if (auto stepped = session.step(queue, "journal", 0); !stepped) return stepped;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "migrate/v1_fence.h"
 
+#include <utility>
 #include <vector>
+
+#include "migrate/v1_job.h"
+#include "migrate/v1_options.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
@@ -54,12 +58,24 @@ Result<wire::Reply> run(Link& source, const char* script, const std::vector<std:
   return source.ask(words);
 }
 
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
-Result<bool> is_paused(Link& source, const V1Keys& v1) {
-  const auto reply = source.ask({"HEXISTS", v1("meta"), "paused"});
-  if (!reply) return reply.error();
-  return reply->integer == 1;
+Result<void> note_source(Link& source, const V1Keys& v1, Journal& journal) {
+  const auto meta = source.ask({"HGETALL", v1("meta")});
+  if (!meta) return meta.error();
+  const auto id = source.ask({"GET", v1("id")});
+  if (!id) return id.error();
+  const auto fields = read_hash(*meta);
+  Json noted = Json::object();
+  for (const auto& [field, value] : fields) noted[field] = value;
+  journal.was_paused = fields.contains("paused");
+  journal.meta = dumped(noted);
+  journal.id = id->text;
+  return {};
 }
 
 Result<void> pause_source(Link& source, const V1Keys& v1) {

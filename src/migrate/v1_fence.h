@@ -13,8 +13,8 @@
 
 namespace echomq::inline v2::migrate {
 
-// Whether v1 has it paused itself.
-Result<bool> is_paused(Link& source, const V1Keys& v1);
+// What v1 has now, for the journal.
+Result<void> note_source(Link& source, const V1Keys& v1, Journal& journal);
 Result<void> pause_source(Link& source, const V1Keys& v1);
 // How many jobs run.
 Result<std::int64_t> count_active(Link& source, const V1Keys& v1);
