@@ -60,7 +60,7 @@ void print_fleet_report(const fleet::Report& report) {
   for (const auto& runtime : report.runtimes)
     print("  {:<4}  {}\n", runtime.at("name").get<std::string>(),
           printable(runtime.at("version").get<std::string>()));
-  print("not run: {}\n", fmt::join(report.not_run, ", "));
+  emq::print("not run: {}\n", fmt::join(report.not_run, ", "));
   print("{} passed, {} failed, {} not run\n", report.count(Line::Verdict::passed),
         report.count(Line::Verdict::failed), report.count(Line::Verdict::not_run));
 }

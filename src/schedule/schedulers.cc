@@ -184,7 +184,7 @@ Result<Upserted> RawSchedulers::upsert(std::string_view id, const Schedule& sche
     return ok.error();
   if (auto opened = queue.open(); !opened) return opened.error();
   const auto def = schedule::definition_of(schedule);
-  const auto shape = shape_of(job::encode_checked(std::string(), jobs.options));
+  const auto shape = schedule::shape_of(job::encode_checked(std::string(), jobs.options));
   const auto& k = queue.keys();
   const auto hash = scheduler_key(queue.name(), id);
   SchedulerAnswer seen;

@@ -16,6 +16,7 @@
 #include "echomq/id.h"
 #include "support/emq_run.h"
 #include "support/fleet.h"
+#include "support/sanitizer.h"
 
 namespace echomq::test {
 namespace {
@@ -42,9 +43,8 @@ Environment clock_off_by(const std::string& offset) {
 class WrongClock : public EmqTest {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer's runtime must be loaded first, and so must libfaketime";
-#endif
+    if (kSanitized)
+      GTEST_SKIP() << "a sanitizer's runtime must be loaded first, and so must libfaketime";
   }
 
   // How far the process's clock is from the server's.

@@ -13,7 +13,7 @@ before(async () => (server = await startServer()));
 after(() => server.stop());
 
 function start(file, ...args) {
-  const child = spawn('node', [fileURLToPath(new URL(`../example/${file}`, import.meta.url)), server.url, ...args]);
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`../example/${file}`, import.meta.url)), server.url, ...args]);
   child.said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (child.said += text));
   return child;

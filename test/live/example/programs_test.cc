@@ -15,6 +15,7 @@
 #include "digest.h"
 #include "echomq/echomq.h"
 #include "live/example/program.h"
+#include "support/sanitizer.h"
 #include "support/wanted.h"
 
 namespace echomq_test {
@@ -148,9 +149,8 @@ TEST_F(ExampleTest, AsioLoopStopsBySigterm) {
 }
 
 TEST_F(ExampleTest, QtLoop) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "Qt's library is not built for ThreadSanitizer, which cannot see its locks";
-#endif
+  if (echomq::test::kThreadSanitizer)
+    GTEST_SKIP() << "Qt's library is not built for ThreadSanitizer, which cannot see its locks";
   expect_twice("qt_loop", "50 added, 50 finished");
 }
 

@@ -11,6 +11,7 @@
 
 #include "support/flow_test.h"
 #include "support/heard.h"
+#include "support/sanitizer.h"
 
 namespace echomq::test {
 namespace {
@@ -389,11 +390,7 @@ class LargeFlow : public AddedFlows {
 
 // The numbers of a flow of 10,000 children over 8 queues.
 TEST_F(LargeFlow, TenThousandChildrenOverEightQueues) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr std::size_t kChildren = 1'000;
-#else
-  constexpr std::size_t kChildren = 10'000;
-#endif
+  constexpr std::size_t kChildren = kSanitized ? 1'000 : 10'000;
   FlowJob root = leaf("a", "root");
   for (std::size_t i = 0; i < kChildren; ++i)
     root.children.push_back(

@@ -20,6 +20,7 @@
 #include "support/library_test.h"
 #include "support/monitor.h"
 #include "support/runs.h"
+#include "support/sanitizer.h"
 #include "support/wanted.h"
 #include "wire/command.h"
 
@@ -414,9 +415,7 @@ TEST_F(TicksAndIdle, AQueueWithoutSchedulersCostsNoMore) {
 
 // The bound of the machine that all of this is measured on.
 TEST_F(TicksAndIdle, AHundredThousandDueInOneSecondStartWithinTen) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "what is timed is the plain build";
-#endif
+  if (kSanitized) GTEST_SKIP() << "what is timed is the plain build";
   if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
   constexpr int kSchedulers = 100'000;
   ASSERT_TRUE(queue.open());

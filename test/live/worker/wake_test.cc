@@ -13,6 +13,7 @@
 #include "support/dump.h"
 #include "support/library_test.h"
 #include "support/runs.h"
+#include "support/sanitizer.h"
 
 namespace echomq::test {
 namespace {
@@ -144,11 +145,7 @@ TEST_F(Wake, TimekeeperThatEndsPutsTheTimerBack) {
 // them, so the best of several rounds counts.
 TEST_F(Wake, ThousandJobsWakeTenIdleWorkersWithinATenthOfASecond) {
   constexpr unsigned kWorkers = 10;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr auto kBar = 500ms;  // a sanitizer makes all of it several times as slow
-#else
-  constexpr auto kBar = 100ms;
-#endif
+  constexpr auto kBar = kSanitized ? 500ms : 100ms;
   auto own = named(name);
   Queue<> q{own, name};
   ASSERT_TRUE(q.open());

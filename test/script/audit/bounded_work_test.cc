@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/monitor.h"
+#include "support/sanitizer.h"
 #include "support/scene.h"
 #include "support/server.h"
 #include "support/wanted.h"
@@ -219,9 +220,8 @@ class Filler {
 
 TEST(BoundedWork, B46_P14_CommandsInsideAScriptDoNotGrowWithTheQueue) {
   // A minute's work of the server's, and hardly any of ours.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "what runs inside the server is the same, and seen by the plain run";
-#endif
+  if (kSanitized)
+    GTEST_SKIP() << "what runs inside the server is the same, and seen by the plain run";
   if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
   // Not a cluster: its bus would add to the statistics.
   TestServer server({.cluster = false});
