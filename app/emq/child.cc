@@ -45,13 +45,17 @@ class Environment {
   std::vector<char*> pointers_;
 };
 
+// The shell waits here for a line from us, so that no command runs of which the warden does not
+// know: were we killed first, there is no line, and it exits.
+constexpr std::string_view kGate = "read -r _ <&3 || exit; exec 3<&-; ";
+
 // posix_spawn rather than fork: between fork and exec a process of many threads may do next to
-// nothing. Answers 0 or an errno.
-int spawn(const ChildOptions& options, const std::array<int, 3>& streams, pid_t& pid) {
+// nothing. `streams` are its stdin, stdout, stderr and gate. Answers 0 or an errno.
+int spawn(const ChildOptions& options, const std::array<int, 4>& streams, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (int i = 0; i < 3; ++i)
-    posix_spawn_file_actions_adddup2(&actions, streams[static_cast<std::size_t>(i)], i);
+  for (std::size_t i = 0; i < streams.size(); ++i)
+    posix_spawn_file_actions_adddup2(&actions, streams[i], static_cast<int>(i));
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t all;
@@ -66,7 +70,8 @@ int spawn(const ChildOptions& options, const std::array<int, 3>& streams, pid_t&
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   std::string shell = "sh";
   std::string flag = "-c";
-  std::string command(options.command);
+  std::string command(kGate);
+  command += options.command;
   const std::array<char*, 4> arguments{shell.data(), flag.data(), command.data(), nullptr};
   const Environment environment(options.environment);
   const int problem =
@@ -90,6 +95,7 @@ class Run {
       return std::move(end_);
     }
     if (options_.warden) options_.warden->watch(pid_);
+    open_gate();
     const std::stop_callback on_stop(options_.stop,
                                      [this] { ::eventfd_write(stop_event_.get(), 1); });
     while (!has_ended()) {
@@ -113,11 +119,14 @@ class Run {
     Pipe in;
     Pipe out;
     Pipe err;
+    Pipe gate;
     stop_event_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!stop_event_.is_open() || !in.open() || !out.open() || !err.open()) return errno;
-    if (const int problem =
-            spawn(options_, {in.read.get(), out.write.get(), err.write.get()}, pid_))
+    if (!stop_event_.is_open() || !in.open() || !out.open() || !err.open() || !gate.open())
+      return errno;
+    if (const int problem = spawn(
+            options_, {in.read.get(), out.write.get(), err.write.get(), gate.read.get()}, pid_))
       return problem;
+    gate_ = std::move(gate.write);
     in_ = std::move(in.write);
     out_ = std::move(out.read);
     err_ = std::move(err.read);
@@ -125,6 +134,12 @@ class Run {
     if (rest_.empty()) in_.close();
     pidfd_ = open_pidfd(pid_);
     return 0;
+  }
+
+  void open_gate() {
+    while (::write(gate_.get(), "\n", 1) < 0 && errno == EINTR) {
+    }
+    gate_.close();
   }
 
   // The ended process stays unreaped, so that its number stays its own until its group was killed.
@@ -223,6 +238,7 @@ class Run {
   Fd in_{};
   Fd out_{};
   Fd err_{};
+  Fd gate_{};
   Fd pidfd_{};
   Fd stop_event_{};
   Clock::time_point kill_at_{};

@@ -94,7 +94,7 @@ echomq::Result<Plan> plan_of(const WorkOptions& typed) {
 void allow_descriptors(unsigned concurrency) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = 128 + rlim_t{8} * concurrency;
+  const rlim_t wanted = 128 + rlim_t{10} * concurrency;
   if (limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(limit.rlim_max, wanted);
   ::setrlimit(RLIMIT_NOFILE, &limit);

@@ -3,6 +3,7 @@
 // worker.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -242,6 +243,28 @@ TEST_F(EmqWork, SeveralAtOnce) {
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(counts().completed, 4);
   EXPECT_EQ(info(run.json_lines().at(0).at("id")).worker, "the four");
+}
+
+// It may be killed between the start of a command and what it tells the warden of it.
+TEST_F(EmqWork, B24_WorkerKilledWhileItStartsCommandsLeavesNoneBehind) {
+  for (int round = 0; round < 10; ++round) {
+    const auto began = file("began" + std::to_string(round));
+    std::filesystem::create_directory(began);
+    for (int i = 0; i < 8; ++i) queue.add("x").value();
+    EmqProcess worker({"work", name, "--concurrency", "8", "--exec",
+                       "trap '' TERM; : > '" + began + "'/$$; while :; do sleep 0.05; done"},
+                      how());
+    ASSERT_TRUE(eventually([&] { return !std::filesystem::is_empty(began); })) << worker.err();
+    worker.signal(SIGKILL);
+    ASSERT_EQ(worker.wait().code, 128 + SIGKILL);
+    ASSERT_TRUE(eventually([&] {
+      const std::filesystem::directory_iterator all(began);
+      return std::all_of(
+          std::filesystem::begin(all), std::filesystem::end(all),
+          [](const auto& entry) { return is_gone(entry.path().filename().string()); });
+    })) << round;
+    ASSERT_TRUE(queue.obliterate({.force = true}));
+  }
 }
 
 TEST_F(EmqWork, QuietButForASummaryWhereNobodyWatches) {
