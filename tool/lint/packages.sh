@@ -24,7 +24,7 @@ includes_of() { # includes_of DIR...: the headers that are neither ours nor the 
   local dir dirs=()
   for dir in "$@"; do [[ -d $dir ]] && dirs+=("$dir"); done
   ((${#dirs[@]})) || return 0
-  grep -rhoE --include='*.h' --include='*.cc' '^#[[:space:]]*include <[^>]+[./][^>]*>' "${dirs[@]}" |
+  grep -rhoE --exclude-dir=node_modules --include='*.h' --include='*.cc' '^#[[:space:]]*include <[^>]+[./][^>]*>' "${dirs[@]}" |
     sed 's/.*<\(.*\)>/\1/' | sort -u
 }
 
