@@ -1,5 +1,6 @@
 -- migrate/close: ends the filling of a target: `finish` makes a queue of it, with the marks that its workers
--- wait for; `abort` marks it as one that is being taken away, so that no chunk is stored in it any more.
+-- wait for; `abort` marks it as one that is being taken away, so that no chunk is stored in it any more, and
+-- leaves `cursor`, by which it is known when a v1 client overwrites the mark.
 -- KEYS    meta marker delayed schedules wait prioritized
 -- ARGV    revision how
 -- RETURNS ok
@@ -10,7 +11,6 @@
 local m = fence()
 if m.err then return m end
 if ARGV[2] ~= 'finish' then
-  redis.call('HDEL', KEYS[1], 'cursor')
   redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0:aborting')
   return 'ok'
 end

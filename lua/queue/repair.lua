@@ -1,6 +1,7 @@
 -- queue/repair: brings back a queue in which a v1 client has written, as far as it is still there. What
 -- queue/open wrote into `meta` tells whose queue it was; a v1 client overwrites the version and adds fields,
--- and removes none of these. A pause of ours stays.
+-- and removes none of these. A pause of ours stays. The target of a migration, which `cursor` tells, is left
+-- to the migration.
 -- The jobs that v1's pause moved to `paused` go back in front of those that were added since, in their order.
 -- KEYS    meta id repeat wait ghosts active prioritized crashed marker events limiter paused stalled
 --         stalled_check pc
@@ -10,7 +11,7 @@
 -- ERRORS  EMQFENCE
 -- EMITS   repaired
 -- COST    O(batch): at most 256 jobs, 256 events and 300 calls
--- USES    fence sentinel emit
+-- USES    fence sentinel emit v1_fields
 local chunk = 256
 
 -- Whatever is of a type that stops this, stops it here, before the first write.
@@ -23,12 +24,12 @@ local function look()
 end
 
 local restored, fields, third = 0, 0, nil
-local seen = redis.pcall('HMGET', KEYS[1], 'version', 'min_revision', 'created')
+local seen = redis.pcall('HMGET', KEYS[1], 'version', 'min_revision', 'created', 'cursor')
 local ours = not seen.err and seen[1] == 'echomq:2.0.0'
-local overwritten = not seen.err and seen[1] and string.sub(seen[1], 1, 6) == 'bullmq'
+local overwritten = not seen.err and seen[1] and string.sub(seen[1], 1, 6) == 'bullmq' and not seen[4]
 if (ours or overwritten) and seen[3] and seen[2] and tonumber(seen[2]) <= tonumber(ARGV[1]) then
   third = look()
-  fields = redis.call('HDEL', KEYS[1], 'opts.maxLenEvents', 'paused', 'max', 'duration')
+  fields = drop_v1_fields()
   if overwritten then
     redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0')
     restored = 1

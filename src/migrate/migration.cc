@@ -2,6 +2,7 @@
 #include "echomq/migration.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "migrate/compare.h"
@@ -112,6 +113,26 @@ Result<MigrationComparison> compare_all(MigrationSession& session) {
   return all;
 }
 
+// For a call that writes. A target in which a v1 client has written meanwhile is marked again, and
+// is to be compared anew.
+Result<std::unique_ptr<MigrationSession>> begin(const Client& target,
+                                                const MigrationOptions& options) {
+  auto session = MigrationSession::open(target, options);
+  if (!session) return session;
+  for (auto& queue : (*session)->queues()) {
+    if (queue.journal.phase == MigrationPhase::none) continue;
+    const auto again =
+        migrate::reclaim_target((*session)->target(), queue.keys, (*session)->now_ms());
+    if (!again) return again.error();
+    if (!*again) continue;
+    if (queue.journal.phase == MigrationPhase::verified)
+      if (auto entered = (*session)->enter(queue, MigrationPhase::copied); !entered)
+        return entered.error();
+    if (auto stepped = (*session)->step(queue, "marked again", 0); !stepped) return stepped.error();
+  }
+  return session;
+}
+
 // A queue is opened and entered where people look for it.
 Result<void> open_queue_of(MigrationSession& session, MovingQueue& queue) {
   const auto version = migrate::target_version(session.target(), queue.keys);
@@ -137,7 +158,7 @@ Result<MigrationPlan> Migration::plan() {
 }
 
 Result<MigrationReport> Migration::run() {
-  auto opened = MigrationSession::open(target_, options_);
+  auto opened = begin(target_, options_);
   if (!opened) return opened.error();
   auto& session = **opened;
   for (const auto& queue : session.queues())
@@ -168,7 +189,7 @@ Result<std::vector<MigrationStatus>> Migration::status() {
 }
 
 Result<MigrationComparison> Migration::verify() {
-  auto opened = MigrationSession::open(target_, options_);
+  auto opened = begin(target_, options_);
   if (!opened) return opened.error();
   for (const auto& queue : (*opened)->queues())
     if (!is_one_of(queue.journal.phase, {MigrationPhase::copied, MigrationPhase::verified}))
@@ -177,7 +198,7 @@ Result<MigrationComparison> Migration::verify() {
 }
 
 Result<MigrationReport> Migration::abort() {
-  auto opened = MigrationSession::open(target_, options_);
+  auto opened = begin(target_, options_);
   if (!opened) return opened.error();
   auto& session = **opened;
   bool any = false;
@@ -209,7 +230,7 @@ Result<MigrationReport> Migration::abort() {
 }
 
 Result<MigrationReport> Migration::finish() {
-  auto opened = MigrationSession::open(target_, options_);
+  auto opened = begin(target_, options_);
   if (!opened) return opened.error();
   auto& session = **opened;
   bool compared = true;

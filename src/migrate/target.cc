@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "echomq_scripts.h"
+#include "protocol/registry.h"
+#include "protocol/v1_names.h"
 #include "wire/reply_form.h"
 
 namespace echomq::inline v2::migrate {
@@ -36,6 +38,17 @@ Result<void> open_target(Link& target, const QueueKeys& keys, std::int64_t now_m
   return {};
 }
 
+Result<bool> reclaim_target(Link& target, const QueueKeys& keys, std::int64_t now_ms) {
+  const auto reply = target.ask({"HMGET", keys.meta, "version", "paused", "cursor"});
+  if (!reply) return reply.error();
+  if (reply->items.size() != 3) return Error{ErrorCode::protocol, "an odd answer to HMGET", {}};
+  const auto& version = reply->items[0].text;
+  const bool paused = version == kMigrating && !reply->items[1].is_null();
+  if (reply->items[2].is_null() || (!fence::is_v1(version) && !paused)) return false;
+  if (auto marked = open_target(target, keys, now_ms, {}); !marked) return marked.error();
+  return true;
+}
+
 Result<std::string> target_cursor(Link& target, const QueueKeys& keys) {
   const auto reply = target.ask({"HGET", keys.meta, "cursor"});
   if (!reply) return reply.error();
@@ -62,6 +75,13 @@ Result<void> take_target_away(Link& target, const std::string& queue, const OnCh
     if (auto gone = delete_listed(target, key(queue, stage.place), stage.list, add_job, on_chunk);
         !gone)
       return gone;
+  // A v1 client that names the target so may have paused it.
+  const auto v1_paused = v1_word_key(queue, "paused");
+  const auto type = target.ask({"TYPE", v1_paused});
+  if (!type) return type.error();
+  if (type->text == "list")
+    if (auto gone = delete_listed(target, v1_paused, /*list=*/true, add_job, on_chunk); !gone)
+      return gone;
   const auto add_scheduler = [&queue](std::vector<std::string>& all, const std::string& id) {
     all.push_back(scheduler_key(queue, id));
   };
@@ -72,6 +92,7 @@ Result<void> take_target_away(Link& target, const std::string& queue, const OnCh
     if (structure != Structure::meta) words.push_back(key(queue, structure));
   for (const auto* const what : {"completed", "failed"})
     words.push_back(named_key(queue, "metrics", what));
+  for (const auto word : registry::kV1Words) words.push_back(v1_word_key(queue, word));
   if (const auto done = target.ask(words); !done) return done.error();
   if (const auto done = target.ask({"UNLINK", keys.meta}); !done) return done.error();
   return {};

@@ -24,6 +24,9 @@ Result<std::string> target_version(Link& target, const QueueKeys& keys);
 Result<bool> target_exists(Link& target, const std::string& queue);
 Result<void> open_target(Link& target, const QueueKeys& keys, std::int64_t now_ms,
                          const Fields& settings);
+// Marks it as a target again where a v1 client that names it so has overwritten the mark. What else
+// such a client has done there, a comparison finds. True: it had to.
+Result<bool> reclaim_target(Link& target, const QueueKeys& keys, std::int64_t now_ms);
 // How far the copy has come, as the text of a cursor; empty: it has not begun.
 Result<std::string> target_cursor(Link& target, const QueueKeys& keys);
 // `how`: "finish" or "abort".

@@ -46,6 +46,42 @@ TEST_F(MigrateScripts, OpenMakesATargetThatEveryOtherTransitionRefuses) {
   EXPECT_EQ(difference(before, dump()), "");
 }
 
+TEST_F(MigrateScripts, OpenMarksATargetAgainThatAV1ClientHasOverwritten) {
+  q.open_target({{"event_cap", "7"}});
+  q.put("", "0:1:0:", Structure::wait, {moved("a")});
+  const auto before = dump();
+  redis({"HSET", q.keys.meta, "version", "bullmq:5.65.1", "opts.maxLenEvents", "10000"});
+  EXPECT_EQ(said(q.put("0:1:0:", "0:2:0:", Structure::wait, {moved("b")})),
+            "EMQFENCE expected=echomq:2.0.0:migrating found=bullmq:5.65.1");
+  EXPECT_EQ(show(q.open_target({})), "2");
+  EXPECT_EQ(difference(before, dump()), "");
+  redis({"HSET", q.keys.meta, "paused", "1"});
+  EXPECT_EQ(show(q.open_target({})), "2");
+  EXPECT_EQ(difference(before, dump()), "");
+  // One that is being taken away is known by the same, and so is one that has nothing yet.
+  q.close_target("abort");
+  redis({"HSET", q.keys.meta, "version", "bullmq:5.65.1"});
+  EXPECT_EQ(show(q.open_target({})), "2");
+  EXPECT_EQ(meta("version"), "echomq:2.0.0:migrating");
+}
+
+TEST_F(MigrateScripts, OpenMakesNoTargetOfAQueueThatAV1ClientHasOverwritten) {
+  q.open();
+  redis({"HSET", q.keys.meta, "version", "bullmq:5.65.1"});
+  const auto before = dump();
+  EXPECT_EQ(statuses(q.open_target({})),
+            "EMQFENCE expected=echomq:2.0.0:migrating found=bullmq:5.65.1");
+  EXPECT_EQ(difference(before, dump()), "");
+}
+
+TEST_F(MigrateScripts, RepairMakesNoQueueOfATarget) {
+  q.open_target({});
+  redis({"HSET", q.keys.meta, "version", "bullmq:5.65.1"});
+  const auto before = dump();
+  EXPECT_EQ(statuses(q.repair()), "EMQFENCE expected=echomq:2.0.0 found=bullmq:5.65.1");
+  EXPECT_EQ(difference(before, dump()), "");
+}
+
 TEST_F(MigrateScripts, OpenTakesNothingThatIsThere) {
   q.open();
   const auto before = dump();

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "echomq/fence.h"
 #include "migrate/names.h"
+#include "protocol/v1_names.h"
 #include "support/migration_test.h"
 
 namespace echomq::test {
@@ -330,6 +332,78 @@ TEST_F(RefusedMigration, ASecondOneToTheSameTarget) {
   EXPECT_EQ(error.code, ErrorCode::wrong_state);
   EXPECT_THAT(error.detail, HasSubstr("goes already"));
   ASSERT_TRUE(migration.abort());
+}
+
+// A v1 client that names the target's keys was constructed while it is filled.
+class OverwrittenTarget : public MigrationTest {
+ protected:
+  void overwrite(const std::string& moved) {
+    redis({"HSET", key(named(moved), Structure::meta), "version", "bullmq:5.65.1",
+           "opts.maxLenEvents", "10000"});
+  }
+  // As its pause does; it moves what waits as well.
+  void pause(const std::string& moved) {
+    redis({"HSET", key(named(moved), Structure::meta), "paused", "1"});
+    redis({"RENAME", key(named(moved), Structure::wait), v1_word_key(named(moved), "paused")});
+  }
+  MigrationPhase phase_of(Migration& migration) { return migration.status().value().front().phase; }
+
+  V1Fixture v1{redis, "measured"};
+};
+
+TEST_F(OverwrittenTarget, IsMarkedAgainAndComparedAnew) {
+  auto migration = migration_of(v1);
+  const auto jobs = v1.jobs();
+  auto options = options_of(v1);
+  options.on_progress = [at = 0](const MigrationProgress&) mutable { return ++at != 30; };
+  ASSERT_EQ(error_of(Migration(client, options).run()).code, ErrorCode::closed);
+  overwrite("orders");
+  EXPECT_EQ(inspect_fence(client, named("orders")).value().state, FenceState::being_migrated);
+  EXPECT_EQ(error_of(repair_fence(client, named("orders"))).code, ErrorCode::fence);
+  ASSERT_TRUE(migration.run());
+  EXPECT_EQ(migration.verify().value().found, 0);
+  EXPECT_EQ(phase_of(migration), MigrationPhase::verified);
+  overwrite("orders");
+  const auto finished = migration.finish();
+  ASSERT_TRUE(finished) << finished.error().message();
+  std::int64_t sum = 0;
+  for (const auto& moved : v1.queues()) {
+    const auto now = counts_of(moved);
+    sum += now.waiting + now.prioritized + now.delayed + now.waiting_children + now.completed +
+           now.failed;
+  }
+  EXPECT_EQ(sum, jobs);
+}
+
+TEST_F(OverwrittenTarget, WhoseJobsV1HasMovedIsNotFinishedAndTakenAwayWhole) {
+  auto migration = migration_of(v1);
+  const auto before = v1.dump();
+  ASSERT_TRUE(migration.run());
+  ASSERT_EQ(migration.verify().value().found, 0);
+  pause("orders");
+  const auto error = error_of(migration.finish());
+  EXPECT_EQ(error.code, ErrorCode::wrong_state);
+  EXPECT_THAT(error.detail, HasSubstr("differ"));
+  overwrite("orders");
+  const auto back = migration.abort();
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(difference(before, v1.dump()), "");
+  EXPECT_EQ(difference({}, dump_targets()), "");
+}
+
+TEST_F(OverwrittenTarget, WhileItIsTakenAwayIsTakenAwayAllTheSame) {
+  const auto before = v1.dump();
+  ASSERT_TRUE(migration_of(v1).run());
+  auto options = options_of(v1);
+  options.on_progress = [at = 0](const MigrationProgress&) mutable { return ++at != 9; };
+  ASSERT_EQ(error_of(Migration(client, options).abort()).code, ErrorCode::closed);
+  for (const auto& moved : v1.queues())
+    if (redis({"EXISTS", key(named(moved), Structure::meta)}).integer > 0) overwrite(moved);
+  auto migration = migration_of(v1);
+  const auto back = migration.abort();
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(difference(before, v1.dump()), "");
+  EXPECT_EQ(difference({}, dump_targets()), "");
 }
 
 class MigratedSchedulers : public MigrationTest {
