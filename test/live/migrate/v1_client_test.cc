@@ -4,14 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 
 #include "support/child_process.h"
 #include "support/migration_test.h"
+#include "support/sanitizer.h"
 #include "support/v1_client.h"
 
 namespace echomq::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 class MigrationBesideV1 : public MigrationTest, public testing::WithParamInterface<const char*> {
  protected:
@@ -29,7 +33,7 @@ class MigrationBesideV1 : public MigrationTest, public testing::WithParamInterfa
 TEST_P(MigrationBesideV1, IsMovedAndShutOut) {
   const auto prefix = "{" + unique_queue("v1") + "}";
   auto made = v1_script("make_deployment.mjs", {server.url(), prefix, GetParam(), "1200"});
-  ASSERT_EQ(made.wait(std::chrono::seconds(60)), 0) << made.output();
+  ASSERT_EQ(made.wait(60s), 0) << made.output();
   V1Fixture v1(redis, prefix, {"orders", "mail", "images", "parts", "early"});
   auto migration = migration_of(v1);
   const auto jobs = v1.jobs();
@@ -57,6 +61,65 @@ TEST_P(MigrationBesideV1, IsMovedAndShutOut) {
 INSTANTIATE_TEST_SUITE_P(EachVersion, MigrationBesideV1,
                          testing::Values("measured", "oldest", "newest"),
                          [](const auto& which) { return which.param; });
+
+class LargeMigration : public MigrationTest {
+ protected:
+  void SetUp() override {
+    MigrationTest::SetUp();
+    if (const auto why = v1_clients_missing()) GTEST_SKIP() << *why;
+    if (kSanitized) GTEST_SKIP() << "the same with fewer jobs is MigrationBesideV1";
+    if (!plain_servers_wanted()) GTEST_SKIP() << kServersOfItsOwn;
+  }
+};
+
+TEST_F(LargeMigration, AHundredThousandJobsOfANodeDeploymentAreWorkedToTheirEnd) {
+  constexpr int kJobs = 100'000;
+  const auto prefix = "{" + unique_queue("v1") + "}";
+  auto made =
+      v1_script("make_deployment.mjs", {server.url(), prefix, "measured", std::to_string(kJobs)});
+  ASSERT_EQ(made.wait(120s), 0) << made.output();
+  V1Fixture v1(redis, prefix, {"orders", "mail", "images", "parts", "early"});
+  auto migration = migration_of(v1);
+  const auto jobs = v1.jobs();
+  ASSERT_GT(jobs, kJobs);
+  const auto report = migration.run().value();
+  EXPECT_EQ(report.jobs, jobs);
+  EXPECT_EQ(report.left, 0) << blocking(report.findings);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.finish());
+  std::printf("%lld jobs moved in %lld ms, slowest answer of the source %lld ms\n",
+              static_cast<long long>(jobs), static_cast<long long>(report.took.count()),
+              static_cast<long long>(report.longest_call.count()));
+  EXPECT_LT(report.took, 20s) << "it takes a tenth of that on a machine at rest";
+
+  Runs done;
+  ASSERT_TRUE(queue_of("mail").resume());
+  for (const auto& moved : v1.queues()) {
+    ASSERT_TRUE(queue_of(moved).promote_all());
+    work(
+        moved,
+        [&done, moved](Job<>& job) {
+          done.note(moved + " " + job.id());
+          return Outcome::done();
+        },
+        quick(100));
+  }
+  EXPECT_TRUE(eventually(
+      [&] {
+        std::int64_t open = 0;
+        for (const auto& moved : v1.queues()) {
+          const auto now = counts_of(moved);
+          open += now.waiting + now.prioritized + now.active + now.waiting_children;
+        }
+        return open == 0;
+      },
+      60s))
+      << log.text();
+  stop_workers();
+  EXPECT_GT(done.size(), static_cast<std::size_t>(kJobs));
+  for (const auto& [job, times] : done.times()) EXPECT_EQ(times, 1) << job;
+  EXPECT_EQ(job_of("mail", "parent-1").state, JobState::completed);
+}
 
 }  // namespace
 }  // namespace echomq::test
