@@ -24,6 +24,8 @@ constexpr Count kAtOnce = 1'000;
 constexpr Count kInFlight = 500;
 constexpr Count kThreads = 64;
 constexpr double kMiB = 1'048'576;
+constexpr const char* kLarge = "large_migration";
+constexpr Count kLargeMigration = 5'000'000;
 
 enum class Who { ours, floor, peer };
 using Everyone = std::vector<Who>;
@@ -38,6 +40,7 @@ struct Amounts {
   Count add;
   Count process_1, process_10, process_100;
   Count waiting;  // "a million"
+  Count migrated;
   Count latencies;
   double load_seconds;
   double idle_seconds;
@@ -45,11 +48,12 @@ struct Amounts {
 
 Amounts amounts(Who who, bool quick) {
   if (quick)
-    return who == Who::peer ? Amounts{1'000, 500, 100, 300, 500, 1'000, 20, 0.2, 1.0}
-                            : Amounts{5'000, 2'000, 300, 1'000, 2'000, 10'000, 40, 0.2, 1.0};
+    return who == Who::peer ? Amounts{1'000, 500, 100, 300, 500, 1'000, 0, 20, 0.2, 1.0}
+                            : Amounts{5'000, 2'000, 300, 1'000, 2'000, 10'000, 2'000, 40, 0.2, 1.0};
   return who == Who::peer
-             ? Amounts{20'000, 20'000, 4'000, 15'000, 20'000, 100'000, 300, 2.0, 10.0}
-             : Amounts{200'000, 100'000, 10'000, 60'000, 120'000, 1'000'000, 300, 2.0, 10.0};
+             ? Amounts{20'000, 20'000, 4'000, 15'000, 20'000, 100'000, 0, 300, 2.0, 10.0}
+             : Amounts{200'000,   100'000, 10'000, 60'000, 120'000,
+                       1'000'000, 400'000, 300,    2.0,    10.0};
 }
 
 class Bench {
@@ -74,6 +78,7 @@ class Bench {
   Result<void> all_rows() {
     const Everyone all{Who::ours, Who::floor, Who::peer};
     const Everyone queues{Who::ours, Who::peer};
+    const Everyone alone{Who::ours};
     const std::pair<const char*, std::function<Result<void>(Who)>> rows[]{
         {"bulk_add", [this](Who who) { return bulk_add(who); }},
         {"concurrent_add", [this](Who who) { return add(who, "concurrent_add", "in_flight"); }},
@@ -89,11 +94,15 @@ class Bench {
         {"latency_same", [this](Who who) { return latency_same(who); }},
         {"idle_commands", [this](Who who) { return idle(who); }},
         {"million", [this](Who who) { return million(who); }},
+        {"migration", [this](Who who) { return migration(amount(who).migrated, "migration"); }},
+        {kLarge, [this](Who) { return migration(kLargeMigration, kLarge); }},
     };
     for (const auto& [row, measure] : rows) {
       if (!wanted(row)) continue;
       const std::string_view text = row;
-      auto everyone = text == "bulk_add" || text == "million" ? all : queues;
+      auto everyone = text == "bulk_add" || text == "million" ? all
+                      : text == "migration" || text == kLarge ? alone
+                                                              : queues;
       if (repeat_ % 2 == 1) std::reverse(everyone.begin(), everyone.end());
       for (const auto who : everyone) {
         if (who == Who::peer && settings_.peer_script.empty()) continue;
@@ -109,8 +118,9 @@ class Bench {
   }
 
   [[nodiscard]] bool wanted(std::string_view row) const {
-    return settings_.only.empty() ||
-           std::any_of(settings_.only.begin(), settings_.only.end(),
+    // That one takes minutes, and some 6 GB of the server.
+    if (settings_.only.empty()) return row != kLarge;
+    return std::any_of(settings_.only.begin(), settings_.only.end(),
                        [row](const std::string& only) { return row.starts_with(only); });
   }
 
@@ -296,6 +306,34 @@ class Bench {
     const auto times = server_.script_times();
     if (!times) return times.error();
     results_.add("script_p999", persistence_, name(who), {times->p999_ms});
+    return {};
+  }
+
+  // Of a v1 queue to one of 2.0 on the same server.
+  Result<void> migration(Count jobs, const std::string& row) {
+    const auto start = [this] {
+      return Process::start(
+          {settings_.program, "bench", "--subject", "migration", "--url", server_.url()},
+          settings_.stopped);
+    };
+    {
+      auto source = start();
+      if (!source) return source.error();
+      const Json make{{"do", "v1_queue"}, {"queue", kQueue}, {"jobs", jobs}};
+      if (auto made = ask(*source, make, 600s); !made) return made.error();
+    }
+    auto process = start();
+    if (!process) return process.error();
+    const auto answer = ask(*process, {{"do", "migrate"}, {"queue", kQueue}}, 1'200s);
+    if (!answer) return answer.error();
+    const auto moved = answer->at("jobs").get<Count>();
+    if (moved != jobs)
+      return Error{ErrorCode::protocol, std::to_string(moved) + " jobs were migrated", {}};
+    results_.add(row, persistence_, name(Who::ours),
+                 {static_cast<double>(jobs) / answer->at("seconds").get<double>()});
+    results_.add(row + "_memory", persistence_, name(Who::ours), {process->peak_memory() / kMiB});
+    results_.add(row + "_longest_call", persistence_, name(Who::ours),
+                 {answer->at("longest_call_ms").get<double>()});
     return {};
   }
 

@@ -34,6 +34,12 @@ const std::vector<RowKind>& row_kinds() {
       {"memory_per_job", "server memory of a waiting job", "bytes", true},
       {"server_cpu_per_job", "server CPU, add to done", "us", true},
       {"script_p999", "script call, p99.9", "ms", true},
+      {"migration", "migration from v1", "jobs/s"},
+      {"migration_memory", "its memory (VmHWM)", "MiB", true},
+      {"migration_longest_call", "the source's slowest answer to it", "ms", true},
+      {"large_migration", "migration of 5,000,000", "jobs/s"},
+      {"large_migration_memory", "its memory (VmHWM)", "MiB", true},
+      {"large_migration_longest_call", "the source's slowest answer to it", "ms", true},
   };
   return kinds;
 }
@@ -59,6 +65,10 @@ const std::vector<Target>& targets() {
       {"idle_commands_per_second", "idle_commands", "", true, 1.0},
       {"worker_memory_mib", "worker_memory", "", true, 64.0},
       {"script_p999_ms", "script_p999", "", true, 2.0},
+      {"migration_per_second", "migration", "", false, 20'000.0},
+      {"migration_memory_mib", "migration_memory", "", true, 128.0},
+      {"large_migration_per_second", "large_migration", "", false, 20'000.0},
+      {"large_migration_memory_mib", "large_migration_memory", "", true, 128.0},
   };
   return all;
 }

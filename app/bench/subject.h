@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is measured, as a process of its own: EchoMQ ("ours") or raw HSETs ("floor"). The peer's
-// program, bench/peer/peer.mjs, speaks the same language: one JSON command a line on stdin, one
-// JSON answer a line on stdout, {"error": TEXT} when it failed. The end of stdin ends it.
+// What is measured, as a process of its own: EchoMQ ("ours"), raw HSETs ("floor"), or a migration
+// (migration.h has its commands). The peer's program, bench/peer/peer.mjs, speaks the same
+// language: one JSON command a line on stdin, one JSON answer a line on stdout, {"error": TEXT}
+// when it failed. The end of stdin ends it.
 //
 //   {"do":"bulk_add","queue":Q,"jobs":N,"at_once":M}        N jobs, in calls of M
 //   {"do":"add","queue":Q,"jobs":N,"in_flight":M}           N jobs, M at a time, from one thread

@@ -11,6 +11,7 @@
 #include "argument.h"
 #include "bench/bench.h"
 #include "bench/floor.h"
+#include "bench/migration.h"
 #include "bench/ours.h"
 #include "bench/process.h"
 #include "echomq/signals.h"
@@ -89,7 +90,9 @@ std::string heading(const bench::Settings& settings, const bench::Server& server
 }
 
 int serve(const std::string& who, const std::string& url) {
-  auto subject = who == "floor" ? bench::floor_subject(url) : bench::our_subject(url);
+  auto subject = who == "floor"       ? bench::floor_subject(url)
+                 : who == "migration" ? bench::migration_subject(url)
+                                      : bench::our_subject(url);
   if (subject) return bench::serve(**subject);
   put(stderr, "emq: " + subject.error().message() + "\n");
   return 1;
@@ -181,7 +184,7 @@ void declare_bench(CLI::App& app, Session& session) {
       ->type_name("FILE");
   // How the bench starts the processes that it measures.
   verb->add_option("--subject", typed->subject)
-      ->check(CLI::IsMember({"ours", "floor"}))
+      ->check(CLI::IsMember({"ours", "floor", "migration"}))
       ->needs("--url")
       ->group("");
   session.declare_json(*verb, "Print {\"ratios\":{..},\"targets\":[..],\"rows\":[..]}");
