@@ -6,18 +6,19 @@
 -- RETURNS ok
 -- STATUS  ok
 -- ERRORS  EMQFENCE
--- COST    O(1): at most nine calls
+-- COST    O(1): at most 9 calls
 -- USES    fence_migrating
 local m = fence()
 if m.err then return m end
+-- A full server allows a deletion, and after it the rest.
 if ARGV[2] ~= 'finish' then
+  redis.call('HDEL', KEYS[1], '')
   redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0:aborting')
   return 'ok'
 end
 local due = redis.call('ZRANGE', KEYS[3], '0', '0', 'WITHSCORES')[2]
 local tick = redis.call('ZRANGE', KEYS[4], '0', '0', 'WITHSCORES')[2]
 local ready = redis.call('LLEN', KEYS[5]) + redis.call('ZCARD', KEYS[6])
--- A full server allows this write, and after it the rest.
 redis.call('HDEL', KEYS[1], 'cursor')
 redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0')
 if due then redis.pcall('ZADD', KEYS[2], due, '1') end
