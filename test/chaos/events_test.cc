@@ -46,7 +46,8 @@ TEST_F(EventsOutage, AnAnswerThatIsLostIsReadAgain) {
   QueueEvents events(seen, {.poll = 500ms}, heard.callback());
   ASSERT_TRUE(events.ready(10s));
   std::vector<std::string> ids;
-  for (int i = 0; i < 20; ++i)
+  // On a busy machine the first reads may find all that was added meanwhile.
+  for (int i = 0; i < 20 || (i < 500 && proxy.lost("XREAD") == 0); ++i)
     for (auto& id : add_many(5)) ids.push_back(std::move(id));
   expect_heard(ids);
   EXPECT_GE(proxy.lost("XREAD"), 1U);
