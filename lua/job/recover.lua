@@ -1,6 +1,7 @@
 -- job/recover: takes claims back whose lease ran out without an extension. The caller saw each lease
 -- expired and waited one renewal interval of unbroken contact; a lease that has changed since is left
--- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`.
+-- alone. Counts the start and the crash; a job over `max_crashes` ends in `failed`, or goes at once where
+-- `keep_failed` is 0.
 -- KEYS    meta active wait prioritized crashed failed trash subkeys marker events metrics_failed
 --         sizes_failed outbox
 -- ITEM KEYS job
@@ -77,7 +78,10 @@ for i = 1, count do
 end
 send(KEYS[13], sent)
 local evicted = {}
-if #ends > 0 then
+if #ends > 0 and ARGV[5] == '0' then
+  redis.call('SADD', KEYS[7], unpack(failed))
+  evicted = failed
+elseif #ends > 0 then
   redis.call('ZADD', KEYS[6], unpack(ends))
   note_sizes(KEYS[12], sizes)
   retain(KEYS[6], KEYS[12], KEYS[7], ARGV[5], ARGV[6], ARGV[7], now, evicted)

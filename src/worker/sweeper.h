@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "queue/queue_core.h"
 #include "queue/relay.h"
@@ -46,8 +47,12 @@ class Sweeper : public std::enable_shared_from_this<Sweeper> {
   void tick();
 
  private:
+  using Expired = std::map<std::string, std::uint64_t>;  // id -> lease
+
   void looked(Result<wire::Reply> reply);
-  void recover(const std::map<std::string, std::uint64_t>& expired);
+  void recover(const Expired& expired);
+  void recover(const Expired& expired, const Keep& keep);
+  [[nodiscard]] Keep rule_of(std::string_view head) const;
 
   std::shared_ptr<QueueCore> queue_;
   unsigned max_crashes_;
@@ -56,8 +61,8 @@ class Sweeper : public std::enable_shared_from_this<Sweeper> {
   std::shared_ptr<Releaser> releaser_;
   std::shared_ptr<Relay> relay_;
   std::function<void(Recovered)> recovered_;
-  std::map<std::string, std::uint64_t> suspects_;  // id -> lease, expired at the last tick
-  std::uint64_t contact_ = 0;                      // under which they were seen
+  Expired suspects_;           // at the last tick
+  std::uint64_t contact_ = 0;  // under which they were seen
   std::chrono::milliseconds contact_since_{0};
   bool looking_ = false;
 };

@@ -134,6 +134,22 @@ TEST_F(JobRecover, AppliesTheRetentionOfFailed) {
   EXPECT_EQ(texts(redis({"ZRANGE", q.keys.failed, "0", "-1"})), (std::vector<std::string>{"b"}));
 }
 
+TEST_F(JobRecover, WhatIsNotKeptGoesAndTakesNoOtherWithIt) {
+  q.add({{.id = "a"}, {.id = "b"}});
+  q.claim(1);
+  q.now += 60'000;
+  q.keep_failed = {.count = -1};
+  EXPECT_EQ(statuses(q.recover(q.peek_expired(), 0)), "done");
+  q.claim(1);
+  q.now += 60'000;
+  q.keep_failed = {.count = 0};
+  const auto reply = q.recover(q.peek_expired(), 0);
+  EXPECT_EQ(statuses(reply), "done");
+  EXPECT_EQ(second(reply), "b");
+  EXPECT_EQ(texts(redis({"SMEMBERS", q.keys.trash})), (std::vector<std::string>{"b"}));
+  EXPECT_EQ(texts(redis({"ZRANGE", q.keys.failed, "0", "-1"})), (std::vector<std::string>{"a"}));
+}
+
 // B8: no partial hash, and no hash made of counters alone.
 TEST_F(JobRecover, B8_AJobWithoutItsHashIsGone) {
   q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}});

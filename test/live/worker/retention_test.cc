@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/lease.h"
 #include "support/dump.h"
 #include "support/library_test.h"
 
@@ -88,6 +89,29 @@ TEST_F(Retention, RuleOfTheJobGoesFirst) {
   EXPECT_EQ(info(kept).state, JobState::completed);
   EXPECT_EQ(info(failed).state, JobState::failed);
   EXPECT_TRUE(gone({dropped}));
+}
+
+// What the sweep of another worker ends is kept by the job's rule as well, and only that worker's
+// own rule is the sweeper's.
+TEST_F(Retention, RuleOfTheJobGoesFirstWhereItCrashedTooOften) {
+  const auto other = queue.add("bad", {.keep_failed = Keep::all()}).value();
+  drain(Keep::all(), Keep::none());
+  const auto kept = queue.add("x", {.keep_failed = Keep::all()}).value();
+  const auto dropped = queue.add("x", {.keep_failed = Keep::none()}).value();
+  const auto plain = queue.add("x").value();
+  // Claimed long ago by a process that is gone.
+  redis({"DEL", key_of(Structure::wait)});
+  const Lease lease{Lease::deadline_for(client.server_time_ms(), 0) - 60, unused_node(), 1};
+  for (const auto& id : {kept, dropped, plain})
+    redis({"ZADD", key_of(Structure::active), std::to_string(lease.score()), id});
+  WorkerOptions how;
+  how.lease = 2s;
+  how.max_crashes = 0;
+  how.keep_failed = Keep::none();
+  Worker worker{queue, how, [](Job<>&) {}};
+  EXPECT_TRUE(gone({dropped, plain}));
+  EXPECT_EQ(info(kept).state, JobState::failed);
+  EXPECT_EQ(info(other).state, JobState::failed) << "it was kept, and nobody else's end takes it";
 }
 
 TEST_F(Retention, DropsByAge) {
