@@ -79,7 +79,7 @@ void Journal::summary(const echomq::WorkerStats& did) {
         did.retried, did.recovered);
   if (did.refused != 0)
     print(stderr, "{} results were refused: another run owned the job\n", did.refused);
-  if (did.unknown != 0) print(stderr, "{} results were sent and never answered\n", did.unknown);
+  if (did.unknown != 0) print(stderr, "{} results were sent and their answers lost\n", did.unknown);
 }
 
 }  // namespace emq

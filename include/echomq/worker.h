@@ -93,7 +93,7 @@ struct WorkerStats {
   std::uint64_t released = 0;   // given back: unworked, rate limited, or waiting for their children
   std::uint64_t recovered = 0;  // taken back from dead workers
   std::uint64_t refused = 0;    // results refused: another run owned the job, or it was gone
-  std::uint64_t unknown = 0;    // results sent whose answer never came
+  std::uint64_t unknown = 0;    // results whose answer was lost: they count, or not
 };
 
 class PoolRunner;

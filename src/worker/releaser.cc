@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "worker/releaser.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "wire/command.h"
 
 namespace echomq::inline v2 {
+namespace {
+
+constexpr std::chrono::milliseconds kBeforeAgain{500};
+constexpr std::size_t kMostPutBack = 10'000;  // a long outage leaves the rest to the sweep
+
+}  // namespace
 
 void Releaser::push(OwnedId id) {
   backlog_.push_back(std::move(id));
@@ -28,14 +36,30 @@ void Releaser::pump() {
     backlog_.pop_front();
   }
   in_flight_ = true;
-  // No answer, no harm: their times are still in `de:due`, and a sweep finds them.
+  auto again = ids;
   end_owned(queue_, std::move(ids), /*force=*/false,
-            [self = shared_from_this()](const Result<OwnedEnd>&) {
+            [self = shared_from_this(), again = std::move(again)](const Result<OwnedEnd>& ended) {
               self->in_flight_ = false;
+              if (!ended && is_weather(ended.error().code) && !self->stopping_)
+                return self->put_back(again);
               self->pump();
               self->done();
             });
 }
+
+// Their times are still in `de:due`, where a sweep would find them, but not soon: an add that was
+// kept waits for this. Saying it again is harmless.
+void Releaser::put_back(const std::vector<OwnedId>& ids) {
+  const auto room = kMostPutBack - std::min(kMostPutBack, backlog_.size());
+  const auto count = static_cast<std::ptrdiff_t>(std::min(ids.size(), room));
+  backlog_.insert(backlog_.end(), ids.begin(), ids.begin() + count);
+  queue_->client()->loop().after(kBeforeAgain, [self = shared_from_this()] {
+    self->pump();
+    self->done();
+  });
+}
+
+void Releaser::stop() { stopping_ = true; }
 
 void Releaser::done() {
   if (idle()) ended_();

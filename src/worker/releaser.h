@@ -29,10 +29,13 @@ class Releaser : public std::enable_shared_from_this<Releaser> {
   void push(const wire::Reply& recovered);
   // Looks at the entries whose time has come.
   void sweep();
+  // What cannot be told from now on is left to the sweeps of others.
+  void stop();
   [[nodiscard]] bool idle() const { return !in_flight_ && backlog_.empty(); }
 
  private:
   void pump();
+  void put_back(const std::vector<OwnedId>& ids);
   void done();
 
   std::shared_ptr<QueueCore> queue_;
@@ -40,6 +43,7 @@ class Releaser : public std::enable_shared_from_this<Releaser> {
   std::deque<OwnedId> backlog_;
   bool in_flight_ = false;
   bool sweeping_ = false;
+  bool stopping_ = false;
 };
 
 }  // namespace echomq::inline v2

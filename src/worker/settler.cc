@@ -201,7 +201,7 @@ bool Settler::is_patient(milliseconds since) const {
   return !stopped_at_ || monotonic_ms() < std::max(*stopped_at_, since) + patience_;
 }
 
-void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
+void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since, bool again) {
   const auto kind = batch->front().kind;
   const bool finish = batch->front().ends_job();
   std::vector<std::string> oldest;
@@ -215,9 +215,9 @@ void Settler::send(const std::shared_ptr<Batch>& batch, milliseconds since) {
               : kind == Kind::release ? release_call(*batch)
               : kind == Kind::wait    ? wait_call(*batch)
                                       : finish_call(*batch, oldest, peek);
-  queue_->call(std::move(call), [self = shared_from_this(), batch, since,
+  queue_->call(std::move(call), [self = shared_from_this(), batch, since, again,
                                  declared = oldest.size()](Result<wire::Reply> reply) {
-    self->answered(batch, since, declared, std::move(reply));
+    self->answered(batch, since, again, declared, std::move(reply));
   });
 }
 
@@ -235,15 +235,16 @@ void Settler::tell_parents(Kind kind, const wire::Reply& reply) {
   if (reply.items.size() > part) relay_->push(read_messages(reply.items[part]));
 }
 
-void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
+void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since, bool again,
                        std::size_t declared, Result<wire::Reply> reply) {
   if (!reply) {
     if (batch->front().ends_job()) oldest_of(batch->front().kind).lost();
     const auto code = reply.error().code;
     if (is_weather(code) && is_patient(since)) {
-      if (code != ErrorCode::loading) return send(batch, since);
-      queue_->client()->loop().after(
-          kNotReadyPause, [self = shared_from_this(), batch, since] { self->send(batch, since); });
+      if (code != ErrorCode::loading) return send(batch, since, true);
+      queue_->client()->loop().after(kNotReadyPause, [self = shared_from_this(), batch, since] {
+        self->send(batch, since, true);
+      });
       return;
     }
     queue_->client()->log(LogLevel::error, "the end of " + std::to_string(batch->size()) +
@@ -259,8 +260,12 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since,
   const auto& statuses = !reply                               ? none
                          : has_parts && !reply->items.empty() ? reply->items[0]
                                                               : *reply;
-  for (std::size_t i = 0; i < batch->size(); ++i)
-    settled_((*batch)[i], wire::status_of(statuses, i, unknown));
+  for (std::size_t i = 0; i < batch->size(); ++i) {
+    const auto& status = wire::status_of(statuses, i, unknown);
+    // The one whose answer was lost may have ended the run: then the job has gone on, or is gone.
+    const bool is_unclear = again && (status == "gone" || status == "stale");
+    settled_((*batch)[i], is_unclear ? unknown : status);
+  }
   if (finish && reply) finished(kind, declared, *reply);
   if (has_parts && reply) tell_parents(kind, *reply);
   pump();

@@ -45,9 +45,11 @@ class Settler : public std::enable_shared_from_this<Settler> {
 
   Batch take();
   // `since` (monotonic_ms()): when it was sent first.
-  void send(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since);
+  // `again`: an answer to it was lost before.
+  void send(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since,
+            bool again = false);
   // `declared`: how many of the oldest jobs travelled with it.
-  void answered(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since,
+  void answered(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds since, bool again,
                 std::size_t declared, Result<wire::Reply> reply);
   void finished(Settlement::Kind kind, std::size_t declared, const wire::Reply& reply);
   void tell_parents(Settlement::Kind kind, const wire::Reply& reply);

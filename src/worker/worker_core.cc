@@ -303,6 +303,7 @@ void WorkerCore::stop_now() {
     for (const auto& job : running_) job->ask_to_stop(StopReason::Kind::shutdown);
     intake_->stop();
     settler_->stop();
+    releaser_->stop();
   }
   if (began_)
     step();

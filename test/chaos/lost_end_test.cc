@@ -31,6 +31,7 @@ class WorkerLosesTheAnswer : public Chaos {
     }
     return *queue_;
   }
+  WorkerStats stats() { return worker_->stats(); }
   std::string score(const std::string& id) {
     return redis({"ZSCORE", key_of(Structure::active), id}).text;
   }
@@ -116,6 +117,9 @@ TEST_F(WorkerLosesTheAnswer, OfAFinishThatDeletesTheJob) {
   expect_done({next}, runs);
   EXPECT_EQ(runs.times(id), 1);
   EXPECT_EQ(redis({"EXISTS", job_key(name, id)}).integer, 0);
+  // No other run owned the job.
+  EXPECT_EQ(stats().refused, 0U);
+  EXPECT_EQ(stats().unknown, 1U);
 }
 
 TEST_F(WorkerLosesTheAnswer, OfARetry) {
@@ -135,6 +139,26 @@ TEST_F(WorkerLosesTheAnswer, OfARetry) {
     EXPECT_EQ(info(id).attempts_started, 2U);
     EXPECT_EQ(info(id).crashes, 0U);
   }
+  EXPECT_EQ(stats().refused, 0U);
+}
+
+// An add that was kept for the end of the owner becomes a job soon all the same.
+TEST_F(WorkerLosesTheAnswer, OfTheEndOfAnOwnersId) {
+  Runs runs;
+  const auto rule = Deduplication::keep_last_if_active("D");
+  ASSERT_TRUE(queue.add("first", {.deduplication = rule}));
+  proxy.lose(Loss::answer, "deduplication/end", {.times = 2});
+  Gate gate;
+  work(steady(1), [&](Job<>& job) {
+    runs.note(job.data());
+    if (job.data() == "first") gate.pass();
+  });
+  ASSERT_TRUE(eventually([&] { return runs.size() == 1; }, kResumes));
+  ASSERT_TRUE(queue.add("kept", {.deduplication = rule}).value().deduplicated);
+  gate.open();
+  EXPECT_TRUE(eventually([&] { return runs.times("kept") == 1; }, kResumes)) << log.text();
+  EXPECT_EQ(proxy.lost("deduplication/end"), 2U);
+  EXPECT_EQ(runs.times("first"), 1);
 }
 
 // Given back because their claim was lost, and that answer is lost as well: they come in order.
