@@ -16,8 +16,8 @@ namespace echomq::inline v2 {
 struct AclOptions {
   std::string user = "echomq";        // without blanks
   std::vector<std::string> queues{};  // only these; empty: all
-  // The v1 prefixes that the client looks under when it opens a queue, read only: give what
-  // ClientOptions::v1_prefixes has.
+  // The v1 prefixes that the client looks under when it opens a queue, read only, and of `queues`
+  // alone where there are any: give what ClientOptions::v1_prefixes has.
   std::vector<std::string> v1_prefixes{"emq", "bull"};
   // CLIENT KILL, with which a client ends its own lost connection, so that nothing that it said
   // there can run late. The server cannot limit it to one's own connections. Without it a claim

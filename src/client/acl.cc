@@ -12,6 +12,7 @@
 #include "echomq_scripts.h"
 #include "protocol/registry.h"
 #include "protocol/script_calls.h"
+#include "protocol/v1_names.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -35,6 +36,22 @@ Error bad_prefix(const std::string& prefix) {
   return registry::refusal("the v1 prefix", prefix, "may hold letters, digits and . _ - only");
 }
 
+// No key of ours under the prefix emq: their names are in braces.
+std::string all_of_v1(const std::string& prefix) {
+  return prefix + (prefix == "emq" ? ":[^{]*" : ":*");
+}
+
+// Where the looks for v1 may read: under the names of the queues, where those are given.
+std::vector<std::string> v1_patterns(const AclOptions& options) {
+  std::vector<std::string> patterns;
+  if (options.queues.empty())
+    for (const auto& prefix : options.v1_prefixes) patterns.push_back(all_of_v1(prefix));
+  for (const auto& queue : options.queues)
+    for (const auto& [prefix, name] : v1_names(options.v1_prefixes, queue_name(queue).value()))
+      patterns.push_back(v1_key(prefix, name, "*"));
+  return patterns;
+}
+
 }  // namespace
 
 Result<std::string> acl_line(const AclOptions& options) {
@@ -47,10 +64,9 @@ Result<std::string> acl_line(const AclOptions& options) {
     line += " ~emq:{" + *name + "}:*";
   }
   line += " ~{emq}:*";
-  for (const auto& prefix : options.v1_prefixes) {
+  for (const auto& prefix : options.v1_prefixes)
     if (!is_v1_prefix(prefix)) return bad_prefix(prefix);
-    line += " %R~" + prefix + ":*";
-  }
+  for (const auto& pattern : v1_patterns(options)) line += " %R~" + pattern;
   std::set<std::string> commands(kPlainCommands.begin(), kPlainCommands.end());
   for (const auto& [wanted, command] :
        {std::pair{options.client_kill, "client|kill"}, std::pair{options.wait, "wait"},
@@ -70,7 +86,7 @@ Result<std::string> v1_acl_line(const V1AclOptions& options) {
   std::string line = "user " + options.user + " on resetkeys resetchannels -@all";
   for (const auto& prefix : options.prefixes) {
     if (!is_v1_prefix(prefix)) return bad_prefix(prefix);
-    line += " ~" + prefix + (prefix == "emq" ? ":[^{]*" : ":*");
+    line += " ~" + all_of_v1(prefix);
   }
   // Its scripts and its library are not ours to list. What reaches beyond keys is dangerous to the
   // server; of that it asks for the server's version and who is connected.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace echomq {
@@ -20,7 +21,17 @@ TEST(AclLine, GrantsKeysOfTheQueuesThatAreNamed) {
   EXPECT_TRUE(grants({.queues = {"mail", "{orders}"}}, "~emq:{mail}:*"));
   EXPECT_TRUE(grants({.queues = {"mail", "{orders}"}}, "~emq:{orders}:*"));
   EXPECT_TRUE(grants({.v1_prefixes = {"jobs"}}, "%R~jobs:*"));
+  EXPECT_TRUE(grants({}, "%R~emq:[^{]*"));
   EXPECT_FALSE(grants({.v1_prefixes = {}}, "%R~bull:*"));
+}
+
+// The look for v1 under the prefix emq would open our own keys of every queue.
+TEST(AclLine, OfOneQueueDoesNotReadTheOthers) {
+  const auto line = acl_line({.queues = {"mail"}}).value();
+  for (const auto* key :
+       {"~emq:{mail}:*", "~{emq}:*", "%R~emq:mail:*", "%R~bull:mail:*", "%R~bull:{mail}:*"})
+    EXPECT_TRUE(grants({.queues = {"mail"}}, key)) << key;
+  EXPECT_EQ(std::count(line.begin(), line.end(), '~'), 5) << line;
 }
 
 TEST(AclLine, GrantsWhatIsAskedForAndNoMore) {
