@@ -61,6 +61,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(const TlsOptions& options,
   if (options.certificate_file.empty()) return out;
   if (SSL_CTX_use_certificate_chain_file(context, options.certificate_file.c_str()) != 1)
     return unusable("client certificate", options.certificate_file);
+  // OpenSSL would ask the terminal, or read standard input, for the password of a key that has one.
+  SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void*) { return 0; });
   if (SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
     return unusable("key of the client certificate", options.key_file);
   return out;

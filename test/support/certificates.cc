@@ -18,6 +18,11 @@ void openssl(const std::string& arguments) {
 
 }  // namespace
 
+std::string with_password(const std::string& key) {
+  openssl("pkey -aes256 -passout pass:hush -in " + key + " -out " + key + ".secret");
+  return key + ".secret";
+}
+
 Authority::Authority() : root_{folder_.file("ca.pem"), folder_.file("ca.key")} {
   openssl("req -x509 -days 2 -subj '/CN=test authority'" + std::string(kNewKey) + "-keyout " +
           root_.key + " -out " + root_.file);

@@ -14,6 +14,9 @@ struct Certificate {
   std::string key;   // PEM
 };
 
+// The file of a copy of that key that cannot be read without a password.
+std::string with_password(const std::string& key);
+
 class Authority {
  public:
   // Throws std::runtime_error when a certificate cannot be made.

@@ -148,6 +148,16 @@ TEST_F(Tls, BadFilesAreNamed) {
   });
 }
 
+TEST_F(Tls, AKeyWithAPasswordIsRefusedAndNobodyIsAskedForIt) {
+  const auto mine = authority_->issue("secret", "DNS:secret");
+  auto options = trusting();
+  options.tls.certificate_file = mine.file;
+  options.tls.key_file = with_password(mine.key);
+  const auto error = refused(url(), options);
+  EXPECT_EQ(error.code, ErrorCode::tls) << error.message();
+  EXPECT_EQ(*error.field("value"), options.tls.key_file);
+}
+
 TEST_F(Tls, ACertificateNeedsItsKey) {
   auto options = trusting();
   options.tls.certificate_file = authority_->file();
