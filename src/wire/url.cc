@@ -259,9 +259,10 @@ Result<Endpoint> parse_url(std::string_view url) {
   if (scheme == "redis" || scheme == "valkey") return parse_redis(url, rest, /*tls=*/false);
   if (scheme == "unix") return parse_unix(url, rest);
   if (scheme == "rediss" || scheme == "valkeys") return parse_redis(url, rest, /*tls=*/true);
-  if (scheme == "redis+sentinel" || scheme == "valkey+sentinel")
+  // However other clients spell them: redis+sentinel, rediss+cluster, redis-sentinel, sentinel.
+  if (scheme.find("sentinel") != std::string_view::npos)
     return unsupported(url, scheme, "finding a server through Sentinel");
-  if (scheme == "redis+cluster" || scheme == "valkey+cluster")
+  if (scheme.find("cluster") != std::string_view::npos)
     return unsupported(url, scheme, "a cluster of several nodes");
   return invalid(url, "its scheme is not redis, rediss, valkey, valkeys, unix or embedded");
 }

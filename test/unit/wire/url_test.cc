@@ -157,7 +157,10 @@ TEST(UrlUnsupported, WhatComesLaterIsNamed) {
     EXPECT_NE(got.error().detail.find("not offered yet"), std::string::npos) << got.error().detail;
     EXPECT_EQ(got.error().message().find("hush"), std::string::npos) << got.error().message();
   };
-  refused("redis+sentinel://:hush@host/main", "Sentinel");
+  for (const auto* scheme :
+       {"redis+sentinel", "rediss+sentinel", "valkey+sentinel", "redis-sentinel", "sentinel"})
+    refused(std::string(scheme) + "://:hush@host/main", "Sentinel");
+  refused("rediss+cluster://host", "cluster");
   refused("redis+cluster://host", "cluster");
 }
 
