@@ -3,12 +3,16 @@
 // time whatever the handlers do. What a supervisor (systemd, Kubernetes) expects of a process:
 //   SIGTERM         no new jobs, running ones may finish within the grace; exit code 0
 //   a second one    at once; jobs that still run are given to others when their lease ends; code 2
-//   a bad set-up    exit code 1, and the reason on stderr
+//   a bad set-up    exit code 1, and the reason on stderr; so does a worker that an error ends
 //
 // Usage: service [URL]; the server of EMQ_URL, or a private one, when no URL is given.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <future>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -53,12 +57,19 @@ int main(int argc, char** argv) {
   std::puts("ready");
   std::fflush(stdout);
 
-  // The first to wait also sees the second signal; both workers get what is left of the grace.
-  const auto grace = 20s;
-  const int first = renderer.run_until(stop, grace);
-  const int second = mailer.run_until(stop, grace);
-  if (const auto status = renderer.status(); !status)
-    say(echomq::LogLevel::error, status.error().message());
+  // At the same time, so that both stop at once and have the same grace. One that ends by an error
+  // ends the service: half of it would not be missed for long.
+  const auto run = [&stop](echomq::Worker& worker) {
+    const int code = worker.run_until(stop, 20s);
+    if (const auto status = worker.status(); !status) {
+      say(echomq::LogLevel::error, status.error().message());
+      ::kill(::getpid(), SIGTERM);
+    }
+    return code;
+  };
+  auto rendering = std::async(std::launch::async, [&] { return run(renderer); });
+  const int second = run(mailer);
+  const int first = rendering.get();
   std::printf("rendered %llu, mailed %llu\n",
               static_cast<unsigned long long>(renderer.stats().completed),
               static_cast<unsigned long long>(mailer.stats().completed));

@@ -15,6 +15,7 @@
 #include "digest.h"
 #include "echomq/echomq.h"
 #include "live/example/program.h"
+#include "support/raw_client.h"
 #include "support/sanitizer.h"
 #include "support/wanted.h"
 
@@ -187,6 +188,19 @@ TEST_F(ExampleService, GivesBackWhatItWorksOnBySigterm) {
       eventually([&] { return pages_.job(id).value().state == echomq::JobState::completed; }));
   next.signal(SIGTERM);
   EXPECT_EQ(next.wait().code, 0);
+}
+
+TEST_F(ExampleService, OneQueueThatIsRefusedEndsAllOfIt) {
+  if (echomq::test::least_privilege_wanted()) GTEST_SKIP() << echomq::test::kServersOfItsOwn;
+  Program program{folder_.path(), "service", {url()}};
+  page_in_work(program);
+  echomq::test::RawClient redis(url().substr(std::string("unix://").size()));
+  const std::string meta = "emq:{service-mails}:meta";
+  redis({"HSET", meta, "version", "bullmq:5.65.1"});
+  const auto ran = program.wait();
+  redis({"HSET", meta, "version", "echomq:2.0.0"});
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_NE(ran.err.find("service: fence: "), std::string::npos) << ran.err;
 }
 
 TEST_F(ExampleTest, ServiceWithoutServerSaysSo) {
