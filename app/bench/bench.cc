@@ -72,46 +72,54 @@ class Bench {
     return {};
   }
 
- private:
-  using Row = Result<void> (Bench::*)(Who);
+  // By their names, in the order in which they are measured.
+  struct Row {
+    std::string_view name;
+    std::function<Result<void>(Bench&, Who)> measure;
+  };
+  static const std::vector<Row>& rows() {
+    static const std::vector<Row> all{
+        {"bulk_add", [](Bench& b, Who who) { return b.bulk_add(who); }},
+        {"concurrent_add",
+         [](Bench& b, Who who) { return b.add(who, "concurrent_add", "in_flight"); }},
+        {"blocking_add", [](Bench& b, Who who) { return b.add(who, "blocking_add", "threads"); }},
+        {"process_c1", [](Bench& b, Who who) { return b.process(who, 1, "default"); }},
+        {"process_c10", [](Bench& b, Who who) { return b.process(who, 10, "default"); }},
+        {"process_c100", [](Bench& b, Who who) { return b.process(who, 100, "default"); }},
+        {"process_kept_c1", [](Bench& b, Who who) { return b.process(who, 1, "all"); }},
+        {"process_kept_c10", [](Bench& b, Who who) { return b.process(who, 10, "all"); }},
+        {"process_kept_c100", [](Bench& b, Who who) { return b.process(who, 100, "all"); }},
+        {"latency_idle", [](Bench& b, Who who) { return b.latency_idle(who); }},
+        {"latency_half", [](Bench& b, Who who) { return b.latency_half(who); }},
+        {"latency_same", [](Bench& b, Who who) { return b.latency_same(who); }},
+        {"idle_commands", [](Bench& b, Who who) { return b.idle(who); }},
+        {"million", [](Bench& b, Who who) { return b.million(who); }},
+        {"migration",
+         [](Bench& b, Who who) { return b.migration(b.amount(who).migrated, "migration"); }},
+        {kLarge, [](Bench& b, Who) { return b.migration(kLargeMigration, kLarge); }},
+    };
+    return all;
+  }
 
+ private:
   Result<void> all_rows() {
     const Everyone all{Who::ours, Who::floor, Who::peer};
     const Everyone queues{Who::ours, Who::peer};
     const Everyone alone{Who::ours};
-    const std::pair<const char*, std::function<Result<void>(Who)>> rows[]{
-        {"bulk_add", [this](Who who) { return bulk_add(who); }},
-        {"concurrent_add", [this](Who who) { return add(who, "concurrent_add", "in_flight"); }},
-        {"blocking_add", [this](Who who) { return add(who, "blocking_add", "threads"); }},
-        {"process_c1", [this](Who who) { return process(who, 1, "default"); }},
-        {"process_c10", [this](Who who) { return process(who, 10, "default"); }},
-        {"process_c100", [this](Who who) { return process(who, 100, "default"); }},
-        {"process_kept_c1", [this](Who who) { return process(who, 1, "all"); }},
-        {"process_kept_c10", [this](Who who) { return process(who, 10, "all"); }},
-        {"process_kept_c100", [this](Who who) { return process(who, 100, "all"); }},
-        {"latency_idle", [this](Who who) { return latency_idle(who); }},
-        {"latency_half", [this](Who who) { return latency_half(who); }},
-        {"latency_same", [this](Who who) { return latency_same(who); }},
-        {"idle_commands", [this](Who who) { return idle(who); }},
-        {"million", [this](Who who) { return million(who); }},
-        {"migration", [this](Who who) { return migration(amount(who).migrated, "migration"); }},
-        {kLarge, [this](Who) { return migration(kLargeMigration, kLarge); }},
-    };
-    for (const auto& [row, measure] : rows) {
+    for (const auto& [row, measure] : rows()) {
       if (!wanted(row)) continue;
-      const std::string_view text = row;
-      auto everyone = text == "bulk_add" || text == "million" ? all
-                      : text == "migration" || text == kLarge ? alone
-                                                              : queues;
+      auto everyone = row == "bulk_add" || row == "million" ? all
+                      : row == "migration" || row == kLarge ? alone
+                                                            : queues;
       if (repeat_ % 2 == 1) std::reverse(everyone.begin(), everyone.end());
       for (const auto who : everyone) {
         if (who == Who::peer && settings_.peer_script.empty()) continue;
         if (settings_.stopped()) return Error{ErrorCode::closed, "interrupted", {}};
-        settings_.progress("persistence " + persistence_ + ", round " +
-                           std::to_string(repeat_ + 1) + " of " +
-                           std::to_string(settings_.repeats) + ": " + row + ", " + name(who));
+        settings_.progress(
+            "persistence " + persistence_ + ", round " + std::to_string(repeat_ + 1) + " of " +
+            std::to_string(settings_.repeats) + ": " + std::string(row) + ", " + name(who));
         if (auto erased = server_.erase(); !erased) return erased;
-        if (auto done = measure(who); !done) return done;
+        if (auto done = measure(*this, who); !done) return done;
       }
     }
     return {};
@@ -345,6 +353,12 @@ class Bench {
 };
 
 }  // namespace
+
+std::vector<std::string_view> rows() {
+  std::vector<std::string_view> names;
+  for (const auto& row : Bench::rows()) names.push_back(row.name);
+  return names;
+}
 
 Result<void> run(Server& server, const Settings& settings, Results& results) {
   return Bench(server, settings, results).run();

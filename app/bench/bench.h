@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/results.h"
@@ -25,6 +26,9 @@ struct Settings {
   std::function<bool()> stopped;                     // asked now and then
   std::function<void(const std::string&)> progress;  // what is being done
 };
+
+// The names of all rows.
+std::vector<std::string_view> rows();
 
 // Adds to `results` as it goes, so that what was measured before an error is not lost.
 // Errors: those of the server and of the subjects; closed (`stopped`).

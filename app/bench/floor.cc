@@ -17,7 +17,7 @@ using echomq::Result;
 
 constexpr std::uint64_t kPipelined = 256;  // in one write; and two of them on their way
 constexpr std::uint64_t kFirstId = 274'557'032'793'636'864;
-constexpr const char* kTimestamp = "1769904000000";
+constexpr const char* kHead = "1769904000000:3:job";  // the time, and the name with its length
 
 class Floor final : public Subject {
  public:
@@ -52,7 +52,7 @@ class Floor final : public Subject {
   void put(const std::string& prefix) {
     key_ = prefix;
     key_ += std::to_string(id_++);
-    redis_.put({"HSET", key_, "name", "job", "data", data_, "timestamp", kTimestamp});
+    redis_.put({"HSET", key_, "head", kHead, "data", data_});
   }
 
   Redis redis_;

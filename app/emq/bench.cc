@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // emq bench: measures EchoMQ against raw HSETs and against BullMQ. What is measured and how stands
 // in docs/benchmarks.md; app/bench does it.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -55,6 +58,12 @@ Result<bench::Settings> settings_of(const BenchOptions& typed) {
     settings.repeats = static_cast<unsigned>(*repeats);
   }
   if (typed.rows) settings.only = comma_list(*typed.rows);
+  const auto rows = bench::rows();
+  for (const auto& only : settings.only)
+    if (std::none_of(rows.begin(), rows.end(),
+                     [&only](const auto& row) { return row.starts_with(only); }))
+      return bad_value("--rows", only,
+                       fmt::format("the beginning of one of {}", fmt::join(rows, ", ")));
   if (typed.url) {
     settings.persistences = {bench::Persistence::as_found};
   } else if (typed.persistence != "both") {

@@ -107,6 +107,7 @@ TEST_F(BenchVerb, BadOptionsExit2) {
                                                     {"--repeats", "0"},
                                                     {"--repeats", "many"},
                                                     {"--persistence", "on"},
+                                                    {"--rows", "bulk_add,bulkadd"},
                                                     {"--write", file("none")},
                                                     {"--url", "http://localhost"},
                                                     {"--subject", "ours"},
