@@ -5,13 +5,20 @@
 
 #include <date/tz.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/bad_option.h"
 #include "base/text.h"
+#include "schedule/zone_rule.h"
 
 namespace echomq::inline v2::schedule {
 namespace {
@@ -20,6 +27,27 @@ constexpr std::size_t kMaxZoneName = 64;
 
 bool is_zone_char(char c) {
   return is_letter(c) || is_digit(c) || c == '/' || c == '_' || c == '-' || c == '+';
+}
+
+// What find() has found, for as long as the process lives.
+struct Found {
+  const date::time_zone* zone = nullptr;
+  std::optional<ZoneTail> tail{};  // where its file goes on by a rule
+};
+
+// date-tz reads the changes that a zone file writes out, and not the rule that follows them.
+std::optional<ZoneTail> tail_of(const std::string& name) {
+  std::ifstream in("/usr/share/zoneinfo/" + name, std::ios::binary);
+  return read_zone_tail(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+const Found* found(const std::string& name) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<std::string, Found>;  // outlives everybody who asks
+  const std::lock_guard lock(mutex);
+  const auto [it, is_new] = all.try_emplace(name);
+  if (is_new) it->second = {date::locate_zone(name), tail_of(name)};
+  return &it->second;
 }
 
 Error unknown(std::string_view name) {
@@ -36,10 +64,9 @@ Result<Zone> Zone::find(std::string_view name) {
   for (const char c : name)
     if (!is_zone_char(c)) return unknown(name);
   try {
-    const auto* const zone = date::locate_zone(std::string(name));
     // Its file is read now, so that at() finds it good.
-    (void)zone->get_info(date::sys_seconds{});
-    return Zone(zone);
+    (void)date::locate_zone(std::string(name))->get_info(date::sys_seconds{});
+    return Zone(found(std::string(name)));
   } catch (const std::exception&) {
     return unknown(name);
   }
@@ -48,7 +75,11 @@ Result<Zone> Zone::find(std::string_view name) {
 Zone::Span Zone::at(std::int64_t second) const {
   constexpr auto kAlways = std::numeric_limits<std::int64_t>::max() / 4;
   if (data_ == nullptr) return {-kAlways, kAlways, 0};
-  const auto* const zone = static_cast<const date::time_zone*>(data_);
+  const auto& [zone, tail] = *static_cast<const Found*>(data_);
+  if (tail && second >= tail->from) {
+    const auto span = tail->rule.at(second);
+    return {std::max(span.begin, tail->from), span.end, span.offset};
+  }
   const auto info = zone->get_info(date::sys_seconds(std::chrono::seconds(second)));
   return {info.begin.time_since_epoch().count(), info.end.time_since_epoch().count(),
           info.offset.count()};

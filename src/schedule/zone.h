@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Zone: the offsets of a time zone from UTC, by its IANA name. The one place that knows the
-// library for time zones (date-tz), which reads the system's zone files.
+// library for time zones (date-tz), which reads the changes that the system's zone files write out;
+// behind the last of them the rule of the file holds (zone_rule.h).
 //
 // Thread-safety: plain values; find() may be called from any thread.
 #pragma once
