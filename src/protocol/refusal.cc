@@ -25,6 +25,11 @@ constexpr std::array kMappings{
     Mapping{"NOPERM", ErrorCode::denied, "an ACL rule refused the command"},
     Mapping{"NOAUTH", ErrorCode::denied, "the server wants a login"},
     Mapping{"LOADING", ErrorCode::loading, "the server is loading its data"},
+    Mapping{"MOVED ", ErrorCode::unsupported,
+            "another node serves the queue's slot; a cluster of several nodes is not offered yet"},
+    Mapping{
+        "ASK ", ErrorCode::unsupported,
+        "the queue's slot moves to another node; a cluster of several nodes is not offered yet"},
     Mapping{"EMQARG", ErrorCode::protocol, "the script refused its arguments"},
 };
 

@@ -105,6 +105,11 @@ Result<ServerInfo> judge_handshake(const Handshake& handshake, const std::vector
     if (handshake.said[i] != Said::info || replies[i].is_error()) continue;
     read_info(replies[i].text, info);
     if (auto bad = unfit(info, allow_eviction)) return *bad;
+    if (info_value(replies[i].text, "redis_mode") == "sentinel")
+      return Error{ErrorCode::unsupported,
+                   "this is a Sentinel; finding a server through it is not offered yet: connect to "
+                   "the server itself",
+                   {}};
     if (info_value(replies[i].text, "loading") == "1")
       return Error{ErrorCode::loading, "the server is loading its data", {}};
   }

@@ -31,6 +31,8 @@ TEST(Refusal, ServerWordsBecomeCodes) {
   EXPECT_EQ(code("EMQFULL the server is at its maxmemory limit"), ErrorCode::full);
   EXPECT_EQ(code("OOM command not allowed"), ErrorCode::full);
   EXPECT_EQ(code("WRONGTYPE Operation against a key"), ErrorCode::wrong_type);
+  EXPECT_EQ(code("MOVED 9051 127.0.0.1:7001"), ErrorCode::unsupported);
+  EXPECT_EQ(code("ASK 9051 127.0.0.1:7001"), ErrorCode::unsupported);
   EXPECT_EQ(code("NOPERM this user"), ErrorCode::denied);
   EXPECT_EQ(code("LOADING Redis is loading"), ErrorCode::loading);
   EXPECT_EQ(code("EMQARG count"), ErrorCode::protocol);

@@ -73,6 +73,12 @@ TEST(Handshake, ALoadingServerIsToldApart) {
   EXPECT_EQ(judge({hello(), info("7.0.15", "noeviction", "1")}).error().code, ErrorCode::loading);
 }
 
+TEST(Handshake, ASentinelIsNoServer) {
+  const auto sentinel =
+      text_reply("# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n");
+  EXPECT_EQ(judge({hello(), sentinel}).error().code, ErrorCode::unsupported);
+}
+
 TEST(Handshake, AWrongPasswordIsDenied) {
   EXPECT_EQ(
       judge({text_reply("WRONGPASS invalid", Reply::Kind::error), info("7.0.15")}).error().code,
