@@ -36,8 +36,8 @@ class Link {
   // SCAN and its like: the words hold the cursor, and `at` is the next one afterwards ("0": all was
   // seen). Answers what was found.
   Result<Replies> page(const std::vector<std::string>& words, std::string& at);
-  // A script of lua/.
-  Result<wire::Reply> call(ScriptCall call);
+  // A script of lua/ on a queue; a refusal names it and `meta`, where its version stands.
+  Result<wire::Reply> call(ScriptCall call, const std::string& queue, const std::string& meta);
 
   // The server, without a password.
   [[nodiscard]] const std::string& url() const { return url_; }

@@ -62,10 +62,8 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
   auto& target = session.target();
   const auto settings = session.settings(queue);
   if (!settings) return settings.error();
-  if (auto opened = migrate::open_target(target, queue.keys, queue.journal.began_ms, *settings);
-      !opened)
-    return opened;
-  if (auto stepped = session.step(queue, "target", 0); !stepped) return stepped;
+  if (auto set = migrate::set_target(target, queue.names.to, *settings); !set) return set;
+  if (auto stepped = session.step(queue, "settings", 0); !stepped) return stepped;
   auto stored = migrate::target_cursor(target, queue.keys);
   if (!stored) return stored.error();
   const auto from = migrate::Cursor::read(*stored);
@@ -122,7 +120,7 @@ Result<std::unique_ptr<MigrationSession>> begin(const Client& target,
   for (auto& queue : (*session)->queues()) {
     if (queue.journal.phase == MigrationPhase::none) continue;
     const auto again =
-        migrate::reclaim_target((*session)->target(), queue.keys, (*session)->now_ms());
+        migrate::reclaim_target((*session)->target(), queue.names.to, (*session)->now_ms());
     if (!again) return again.error();
     if (!*again) continue;
     if (queue.journal.phase == MigrationPhase::verified)
@@ -138,7 +136,7 @@ Result<void> open_queue_of(MigrationSession& session, MovingQueue& queue) {
   const auto version = migrate::target_version(session.target(), queue.keys);
   if (!version) return version.error();
   if (*version == migrate::kMigrating)
-    if (auto closed = migrate::close_target(session.target(), queue.keys, "finish"); !closed)
+    if (auto closed = migrate::close_target(session.target(), queue.names.to, "finish"); !closed)
       return closed;
   const auto listed = session.target().ask(
       {"ZADD", reserve_key(Reserve::queues), std::to_string(session.now_ms()), queue.names.to});
@@ -209,23 +207,10 @@ Result<MigrationReport> Migration::abort() {
   }
   if (!any) return migrate::wrong_phase(session.queues().front(), "is not being migrated");
   Account account(session);
-  for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::none) continue;
-    if (auto entered = session.enter(queue, MigrationPhase::aborting); !entered)
-      return entered.error();
-    const auto version = migrate::target_version(session.target(), queue.keys);
-    if (!version) return version.error();
-    if (*version != migrate::kMigrating) continue;
-    if (auto closed = migrate::close_target(session.target(), queue.keys, "abort"); !closed)
-      return closed.error();
-    if (auto stepped = session.step(queue, "closed", 0); !stepped) return stepped.error();
-  }
-  for (auto& queue : session.queues())
-    if (auto gone =
-            migrate::take_target_away(session.target(), queue.names.to, account.counter(queue));
-        !gone)
-      return gone.error();
-  if (auto back = migrate::take_back(session); !back) return back.error();
+  if (auto back = migrate::put_back(
+          session, [&account](const MovingQueue& queue) { return account.counter(queue); });
+      !back)
+    return back.error();
   return account.close();
 }
 
