@@ -11,6 +11,7 @@
 #include "protocol/dispatch.h"
 #include "protocol/refusal.h"
 #include "wire/command.h"
+#include "wire/reply_form.h"
 #include "wire/tls.h"
 #include "wire/url.h"
 
@@ -130,6 +131,13 @@ Result<Replies> Link::page(const std::vector<std::string>& words, std::string& a
   if (reply->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to SCAN", {}};
   at = std::move(reply->items[0].text);
   return std::move(reply->items[1].items);
+}
+
+Result<std::int64_t> Link::now_ms() {
+  const auto time = ask({"TIME"});
+  if (!time) return time.error();
+  if (time->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to TIME", {}};
+  return wire::number_of(time->items[0]) * 1'000 + wire::number_of(time->items[1]) / 1'000;
 }
 
 Result<wire::Reply> Link::call(ScriptCall call, const std::string& queue, const std::string& meta) {

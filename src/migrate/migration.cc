@@ -95,7 +95,9 @@ Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationCom
   if (auto done = walk.parts(queue.journal.began_ms); !done) return done;
   const auto settings = session.settings(queue);
   if (!settings) return settings.error();
-  if (auto counted = sink.count(*settings); !counted) return counted;
+  const auto now = session.source().now_ms();
+  if (!now) return now.error();
+  if (auto counted = sink.count(*settings, *now); !counted) return counted;
   all.jobs += sink.compared();
   if (all.found > found_before) return {};
   return session.enter(queue, MigrationPhase::verified);

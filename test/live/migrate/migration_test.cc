@@ -299,7 +299,7 @@ TEST_F(RefusedMigration, DifferencesAreFoundWhereverTheyAre) {
   EXPECT_THAT(text, HasSubstr("stands not at place 0 of wait"));
   EXPECT_THAT(text, HasSubstr(":logs holds \"another\""));
   EXPECT_THAT(text, HasSubstr("parent-1:dependencies holds \"\""));
-  EXPECT_THAT(text, HasSubstr("completed holds 1 jobs, the source 0"));
+  EXPECT_THAT(text, HasSubstr("completed holds 1, the source 0"));
   EXPECT_THAT(text, HasSubstr("its setting event_cap"));
   ASSERT_TRUE(migration.abort());
 }
