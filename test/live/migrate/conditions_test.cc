@@ -78,6 +78,51 @@ TEST_F(MigrationConditions, LargeJobsGoAlone) {
   forget(redis, prefix);
 }
 
+TEST_F(MigrationConditions, JobsOfLargeProgressAndTracesGoAloneToo) {
+  const auto prefix = v1_queue(redis, std::vector<std::string>(12, "small"));
+  for (int id = 1; id <= 12; ++id)
+    redis({"HSET", prefix + ":one:" + std::to_string(id), id % 2 == 0 ? "progress" : "stacktrace",
+           std::string(200'000, 'x'), "failedReason", std::string(100'000, 'y')});
+  auto options = one(prefix);
+  int chunks = 0;
+  options.on_progress = [&chunks](const MigrationProgress& now) {
+    chunks += now.step == "paused" ? now.done > 0 : 0;
+    return true;
+  };
+  Migration migration(client, options);
+  ASSERT_TRUE(migration.run());
+  EXPECT_EQ(chunks, 12);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.abort());
+  forget(redis, prefix);
+}
+
+TEST_F(MigrationConditions, PagesOfLogsAreAsShortAsTheirLinesAreLong) {
+  TestServer other;
+  auto there = other.connect();
+  const auto prefix = v1_queue(there, {"a", "b"});
+  std::vector<std::string> lines;
+  for (int i = 0; i < 60; ++i) {
+    lines.push_back(std::to_string(i) + std::string(100'000, 'x'));
+    there({"RPUSH", prefix + ":one:1:logs", lines.back()});
+  }
+  for (int i = 0; i < 1'000; ++i) there({"RPUSH", prefix + ":one:2:logs", std::to_string(i)});
+  auto options = one(prefix);
+  options.source_url = other.url();
+  Migration migration(client, options);
+  there({"CONFIG", "RESETSTAT"});
+  ASSERT_TRUE(migration.run());
+  const auto stats = there({"INFO", "commandstats"}).text;
+  const auto at = stats.find("cmdstat_lrange:calls=");
+  ASSERT_NE(at, std::string::npos);
+  const auto pages = std::stoi(stats.substr(at + 21));
+  EXPECT_GT(pages, 60 / 3) << "of two lines each";
+  EXPECT_LT(pages, 60 / 2 + 1'000 / 200 + 15);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  EXPECT_EQ(texts(redis({"LRANGE", job_key(named("one"), "1", Sub::logs), "0", "-1"})), lines);
+  ASSERT_TRUE(migration.abort());
+}
+
 // Versions before 5 left markers in their lists, and a job may be gone whose id is there still.
 TEST_F(MigrationConditions, OldMarkersAndMissingJobsAreNoJobs) {
   const auto prefix = v1_queue(redis, {"a", "b"});
