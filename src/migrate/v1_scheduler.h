@@ -20,6 +20,7 @@ std::string repeatable_id(std::string_view member);
 struct MovedScheduler {
   std::string id{};
   Fields fields{};  // of its hash
+  Changes changes{};
 };
 
 // `stored` is its hash, `job` that of the job of its next tick, which has the template of a

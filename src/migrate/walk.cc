@@ -62,7 +62,13 @@ Result<void> Walk::jobs(Cursor from) {
       if (auto done = chunk(stage, from, *std::move(entries)); !done) return done;
     }
   }
+  tell_changes(changed_jobs_);
   return {};
+}
+
+void Walk::tell_changes(Tally& tally) {
+  tally.tell(
+      [this](const std::string& job, const std::string& text) { sink_.tell(job, false, text); });
 }
 
 Result<std::vector<Walk::Listed>> Walk::list(const Stage& stage, std::int64_t from) {
@@ -144,7 +150,8 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
   job.score = std::to_string(score);
   const Standing standing{stage.state,
                           stage.place == Structure::prioritized ? job.score : std::string()};
-  auto fields = map_job(unit_, standing, entry.id, read_hash(hash));
+  Changes changes;
+  auto fields = map_job(unit_, standing, entry.id, read_hash(hash), &changes);
   if (!fields) {
     sink_.tell(entry.id, true, fields.error().detail);
     return Loaded{};
@@ -159,6 +166,7 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
       return Loaded{};
     }
   }
+  changed_jobs_.add(entry.id, changes);
   if (stage.place == Structure::delayed) {
     last.due = score;
     last.id = job.id;

@@ -117,12 +117,15 @@ class Walk {
   Result<void> scheduler(const std::string& member, std::int64_t next);
   Result<void> deduplication(std::int64_t at_ms);
   Result<void> metrics();
+  void tell_changes(Tally& tally);
 
   Link& source_;
   const Unit& unit_;
   const MigratedQueue& queue_;
   V1Keys v1_;
   Sink& sink_;
+  Tally changed_jobs_{"jobs"};
+  Tally changed_schedulers_{"schedulers"};
 };
 
 }  // namespace echomq::inline v2::migrate

@@ -41,8 +41,10 @@ Result<void> Walk::schedulers() {
     const auto listed = wire::scored(*page);
     for (const auto& [member, next] : listed)
       if (auto done = scheduler(member, next); !done) return done;
-    if (listed.size() < static_cast<std::size_t>(kPageOfParts)) return {};
+    if (listed.size() < static_cast<std::size_t>(kPageOfParts)) break;
   }
+  tell_changes(changed_schedulers_);
+  return {};
 }
 
 Result<void> Walk::scheduler(const std::string& member, std::int64_t next) {
@@ -57,6 +59,7 @@ Result<void> Walk::scheduler(const std::string& member, std::int64_t next) {
     sink_.tell(member, true, "a scheduler that is not understood: " + moved.error().detail);
     return {};
   }
+  changed_schedulers_.add(member, moved->changes);
   if (auto done = sink_.take(part_of(named_key(queue_.to, "schedule", moved->id), "hash",
                                      std::move(moved->fields), true));
       !done)

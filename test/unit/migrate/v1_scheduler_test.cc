@@ -73,6 +73,22 @@ TEST(MigratedScheduler, ARepeatableJobThatIsOnlyAKey) {
   EXPECT_EQ(std::get<Cron>(schedule::read_definition(fields.at("def"))->when).zone, "Asia/Tokyo");
 }
 
+TEST(MigratedScheduler, WhatItLosesIsSaid) {
+  const auto said = [](const V1Hash& stored) {
+    const auto moved = map_scheduler_of("s", 1'700'000'000'000, stored, {});
+    std::string kinds;
+    for (const auto& change : moved.value().changes) kinds += change.kind + " ";
+    return kinds;
+  };
+  EXPECT_EQ(said({{"pattern", "0 4 * * *"}, {"tz", "UTC"}, {"ic", "1"}}), "");
+  EXPECT_EQ(said({{"every", "1000"}, {"ic", "1"}}), "");
+  EXPECT_EQ(said({{"pattern", "0 4 * * *"}, {"ic", "1"}}), "zone ");
+  EXPECT_EQ(said({{"every", "1000"},
+                  {"ic", "1"},
+                  {"opts", R"({"sizeLimit":5,"deduplication":{"id":"d"}})"}}),
+            "sizeLimit deduplication ");
+}
+
 TEST(MigratedScheduler, WhatIsNotUnderstoodIsSaid) {
   const auto detail = [](const V1Hash& stored, const V1Hash& job) {
     const auto moved = map_scheduler_of("s", 1'700'000'000'000, stored, job);
