@@ -17,7 +17,10 @@ class MigrationConditions : public MigrationTest {
  protected:
   // One v1 queue, `one`, with a waiting job for each of these.
   std::string v1_queue(RawClient& on, const std::vector<std::string>& data) {
-    const auto prefix = "{" + unique_queue("v1") + "}";
+    return v1_queue(on, data, "{" + unique_queue("v1") + "}");
+  }
+  std::string v1_queue(RawClient& on, const std::vector<std::string>& data,
+                       const std::string& prefix) {
     const auto base = prefix + ":one:";
     on({"HSET", base + "meta", "version", "bullmq:5.65.1"});
     int id = 0;
@@ -251,6 +254,33 @@ TEST_F(MigrationConditions, TwoAtATimeAreNoticed) {
   EXPECT_EQ(error.code, ErrorCode::wrong_state);
   EXPECT_THAT(error.detail, HasSubstr("another one is at work"));
   ASSERT_TRUE(Migration(client, one(prefix)).abort());
+  forget(redis, prefix);
+}
+
+TEST_F(MigrationConditions, ANewQueueOfV1AfterAFinishedMigrationIsOneToMigrate) {
+  const auto prefix = v1_queue(redis, {"a", "b", "c"});
+  Migration migration(client, one(prefix));
+  ASSERT_TRUE(migration.run());
+  ASSERT_TRUE(migration.finish());
+  for (const auto* const word : {"meta", "id", "repeat"}) redis({"DEL", prefix + ":one:" + word});
+  EXPECT_EQ(migration.status().value().front().phase, MigrationPhase::finished);
+  EXPECT_EQ(migration.run().value().jobs, 0) << "there is nothing";
+  v1_queue(redis, {"d", "e"}, prefix);
+  EXPECT_EQ(migration.status().value().front().phase, MigrationPhase::none);
+  EXPECT_THAT(blocking(migration.plan().value().findings),
+              HasSubstr("there is a queue \"" + named("one") + "\" already"));
+  EXPECT_EQ(error_of(migration.run()).code, ErrorCode::wrong_state);
+  EXPECT_EQ(error_of(migration.finish()).code, ErrorCode::wrong_state);
+  ASSERT_TRUE(queue_of("one").obliterate({.all = true}));
+  const auto plan = migration.plan().value();
+  EXPECT_FALSE(plan.blocked()) << blocking(plan.findings);
+  ASSERT_EQ(plan.queues.size(), 1U);
+  EXPECT_EQ(plan.queues[0].waiting, 2);
+  EXPECT_EQ(migration.run().value().jobs, 2);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.finish());
+  EXPECT_EQ(counts_of("one").waiting, 2);
+  EXPECT_FALSE(redis({"EXISTS", prefix + ":one:1"}).integer);
   forget(redis, prefix);
 }
 
