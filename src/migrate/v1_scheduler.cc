@@ -97,9 +97,9 @@ std::string repeatable_id(std::string_view member) {
   return hex_digest(key.name + key.job + hex_digest(member, EVP_md5()), EVP_md5());
 }
 
-Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t next_ms,
-                                        const V1Hash& stored, const V1Hash& job) {
-  const bool by_key = is_repeatable_key(member, stored);
+Result<MovedScheduler> map_scheduler_of(std::string_view member, std::string_view made_by,
+                                        std::int64_t next_ms, const V1Hash& stored,
+                                        const V1Hash& job) {
   std::string zone;
   auto schedule = schedule_of(member, next_ms, stored, zone);
   if (!schedule) return schedule.error();
@@ -113,7 +113,7 @@ Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t ne
   if (!opts)
     return Error{
         ErrorCode::unsupported, "its opts are no JSON object: " + v2::quoted(opts_text), {}};
-  MovedScheduler moved{.id = map_scheduler(by_key ? repeatable_id(member) : member)};
+  MovedScheduler moved{.id = map_scheduler(made_by)};
   auto& options = opts->options;
   moved.changes = changes_of(*opts);
   if (const auto* cron = std::get_if<Cron>(&schedule->when); cron != nullptr && zone.empty())

@@ -406,6 +406,29 @@ TEST_F(OverwrittenTarget, WhileItIsTakenAwayIsTakenAwayAllTheSame) {
   EXPECT_EQ(difference({}, dump_targets()), "");
 }
 
+// As bullmq 5.1 leaves `repeat: {every, key}`: the set names it by the long key, its jobs by the
+// id.
+TEST_F(RefusedMigration, ARepeatableJobWithAnIdOfItsOwnIsNotRefused) {
+  const std::string tick = "1900000800000";
+  const auto id = "repeat:mine:" + tick;
+  redis({"ZADD", v1.key("orders", "repeat"), tick, "own::::7200000"});
+  redis({"HSET", v1.key("orders", id), "name", "own", "data", R"({"n":1})", "opts",
+         R"({"prevMillis":1900000800000,"repeat":{"every":7200000,"key":"mine","count":1}})",
+         "timestamp", "1700000000000", "delay", "5", "rjk", "own::::7200000"});
+  redis({"ZADD", v1.key("orders", "delayed"), std::to_string(std::stoll(tick) * 4'096), id});
+  EXPECT_EQ(plan_of_it(), "");
+  auto migration = migration_of(v1);
+  EXPECT_EQ(migration.run().value().left, 0);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.finish());
+  EXPECT_EQ(job_of("orders", "mine." + tick).state, JobState::delayed);
+  auto orders = queue_of("orders");
+  const auto moved = Schedulers{orders}.get("mine");
+  ASSERT_TRUE(moved) << moved.error().message();
+  EXPECT_EQ(moved->next_ms, std::stoll(tick));
+  EXPECT_EQ(moved->data, R"({"n":1})");
+}
+
 class MigratedSchedulers : public MigrationTest {
  protected:
   void set_ahead(std::chrono::milliseconds ahead) {
