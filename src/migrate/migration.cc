@@ -143,6 +143,7 @@ Result<void> open_queue_of(MigrationSession& session, MovingQueue& queue) {
   const auto listed = session.target().ask(
       {"ZADD", reserve_key(Reserve::queues), std::to_string(session.now_ms()), queue.names.to});
   if (!listed) return listed.error();
+  if (*version != migrate::kMigrating && listed->integer == 0) return {};  // another call has
   return session.step(queue, "opened", 0);
 }
 
@@ -241,7 +242,8 @@ Result<MigrationReport> Migration::finish() {
   }
   Account account(session);
   for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::finished) continue;
+    if (is_one_of(queue.journal.phase, {MigrationPhase::finishing, MigrationPhase::finished}))
+      continue;
     if (auto entered = session.enter(queue, MigrationPhase::finishing); !entered)
       return entered.error();
   }
