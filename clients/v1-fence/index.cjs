@@ -24,7 +24,7 @@ function sender(connection) {
 
 const SAYS = {
   'migrated-away': 'has moved to EchoMQ 2: no v1 client can use it any more',
-  'being-migrated': 'is being moved to EchoMQ 2: stop v1 clients until that is done',
+  'being-migrated': 'is being moved to EchoMQ 2: stop v1 clients until that is done, or put back',
   v2: 'is a queue of EchoMQ 2: a v1 client would only be refused there',
   foreign: 'is none of v1: something else stands in the place of its settings',
 };
@@ -46,19 +46,34 @@ async function look(send, key) {
   return { state: 'v1', found };
 }
 
+// Until a migration is finished the source keeps what its tombstones stand for under these names, and
+// may get it back.
+const KEPT = ['meta:v1', 'id:v1', 'repeats:v1'];
+
+async function moved(send, base) {
+  const kept = Number(await send('EXISTS', ...KEPT.map((word) => base + word)));
+  return kept > 0 ? 'being-migrated' : 'migrated-away';
+}
+
 async function assertV1(connection, queue, { prefix = 'bull' } = {}) {
   if (typeof queue !== 'string' || queue === '') throw new TypeError('queue: expected its name');
   const send = sender(connection);
-  const key = `${prefix}:${queue}:meta`;
+  const base = `${prefix}:${queue}:`;
+  const key = `${base}meta`;
   const fail = (state, found, says) => {
     throw new V1FenceError(`queue "${queue}" (${key}) ${says}`, { queue, prefix, key, state, found });
   };
-  const { state, found } = await look(send, key);
+  const seen = await look(send, key);
+  const { found } = seen;
+  const state = seen.state === 'migrated-away' ? await moved(send, base) : seen.state;
   if (SAYS[state]) fail(state, found, SAYS[state]);
   if (state === 'fresh') {
-    const id = `${prefix}:${queue}:id`;
+    const id = `${base}id`;
     const counter = (await send('TYPE', id)) === 'string' ? String(await send('GET', id)) : '';
-    if (counter.startsWith(OURS)) fail('migrated-away', counter, SAYS['migrated-away']);
+    if (counter.startsWith(OURS)) {
+      const where = await moved(send, base);
+      fail(where, counter, SAYS[where]);
+    }
     if (prefix === 'emq' && /^\{.*\}$/.test(queue))
       fail('v2', '', 'would be made of keys of EchoMQ 2; choose another prefix');
   }

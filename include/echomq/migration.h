@@ -167,7 +167,8 @@ class ECHOMQ_API Migration {
   Result<MigrationPlan> plan();
   // Shuts v1 out and copies, or goes on with it. Once it is done it changes nothing any more.
   // Errors: wrong_state (jobs are active still after drain_timeout, a target that is a queue
-  // already, one that is being aborted or is finished), full (the target's server), closed
+  // already, one that is being aborted or is finished), fence (somebody has made a queue of a
+  // target's name meanwhile; everything was put back), full (the target's server), closed
   // (on_progress said so).
   Result<MigrationReport> run();
   Result<std::vector<MigrationStatus>> status();

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "echomq/keyspace.h"
+#include "migrate/v1_settings.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -37,18 +38,46 @@ Compare::Counted& Compare::counted(Structure place) {
 }
 
 Result<void> Compare::take(const Chunk& chunk) {
-  Commands reads;
-  for (const auto& job : chunk.jobs)
-    wire::append_command(reads.emplace_back(), {"HGETALL", job_key(queue_, job.id)});
-  const auto hashes = target_.ask_all(std::move(reads));
-  if (!hashes) return hashes.error();
-  for (std::size_t i = 0; i < chunk.jobs.size(); ++i) {
-    const auto text = difference_of(chunk.jobs[i].fields, read_hash((*hashes)[i]));
-    if (!text.empty()) differs_(chunk.jobs[i].v1_id, text);
-  }
+  if (auto compared = jobs(chunk); !compared) return compared;
   if (auto compared = places(chunk); !compared) return compared;
+  subs_.clear();
   compared_ += static_cast<std::int64_t>(chunk.jobs.size());
   return on_chunk_(chunk.stage->v1, static_cast<std::int64_t>(chunk.jobs.size()));
+}
+
+Result<void> Compare::jobs(const Chunk& chunk) {
+  Commands reads;
+  for (const auto& job : chunk.jobs) {
+    wire::append_command(reads.emplace_back(), {"HGETALL", job_key(queue_, job.id)});
+    std::vector<std::string> words{"EXISTS"};
+    for (const auto sub : kSubs) words.push_back(job_key(queue_, job.id, sub));
+    reads.push_back(command_of(words));
+  }
+  const auto found = target_.ask_all(std::move(reads));
+  if (!found) return found.error();
+  for (std::size_t i = 0; i < chunk.jobs.size(); ++i) {
+    const auto& job = chunk.jobs[i];
+    const auto text = difference_of(job.fields, read_hash((*found)[2 * i]));
+    if (!text.empty()) differs_(job.v1_id, text);
+    // One that is missing was told when it was compared.
+    const auto known = std::count_if(kSubs.begin(), kSubs.end(), [this, &job](Sub sub) {
+      return subs_.contains(job_key(queue_, job.id, sub));
+    });
+    if ((*found)[2 * i + 1].integer > known)
+      if (auto looked = strange_subs(job); !looked) return looked;
+  }
+  return {};
+}
+
+Result<void> Compare::strange_subs(const MovedJob& job) {
+  for (const auto sub : kSubs) {
+    const auto sub_key = job_key(queue_, job.id, sub);
+    if (subs_.contains(sub_key)) continue;
+    const auto there = target_.ask({"EXISTS", sub_key});
+    if (!there) return there.error();
+    if (there->integer > 0) differs_(job.v1_id, sub_key + " is there, and should not be");
+  }
+  return {};
 }
 
 Result<void> Compare::places(const Chunk& chunk) {
@@ -80,18 +109,37 @@ Result<void> Compare::places(const Chunk& chunk) {
   return {};
 }
 
+Compare::Counted* Compare::shared(const std::string& part_key) {
+  for (auto& entry : shared_)
+    if (key(queue_, entry.place) == part_key) return &entry;
+  return nullptr;
+}
+
+void Compare::end_own() {
+  if (own_.found > own_.expected)
+    differs_(own_.job, own_.key + " holds " + std::to_string(own_.found) + " entries, not " +
+                           std::to_string(own_.expected));
+  own_ = {};
+}
+
 Result<void> Compare::take(const Part& part) {
   const auto tell = [this, &part](const std::string& text) {
     differs_(part.job, part.key + " " + text);
   };
+  const auto many = static_cast<std::int64_t>(part.entries.size());
+  auto* const of_queue = shared(part.key);
+  if (of_queue == nullptr && part.first) {
+    end_own();
+    own_ = {.key = part.key, .job = part.job};
+    if (!part.job.empty()) subs_.insert(part.key);
+    if (part.key.starts_with(named_key(queue_, "metrics", {}))) metrics_.insert(part.key);
+  }
+  auto& at = of_queue != nullptr ? of_queue->at : own_.expected;
   Commands reads;
   if (part.type == "list") {
-    list_at_ = part.first || part.key != list_key_ ? 0 : list_at_;
-    list_key_ = part.key;
-    const auto last = list_at_ + static_cast<std::int64_t>(part.entries.size()) - 1;
     wire::append_command(reads.emplace_back(),
-                         {"LRANGE", part.key, std::to_string(list_at_), std::to_string(last)});
-    list_at_ = last + 1;
+                         {"LRANGE", part.key, std::to_string(at), std::to_string(at + many - 1)});
+    wire::append_command(reads.emplace_back(), {"LLEN", part.key});
   } else {
     std::vector<std::string> words{part.type == "hash"   ? "HMGET"
                                    : part.type == "zset" ? "ZMSCORE"
@@ -99,9 +147,14 @@ Result<void> Compare::take(const Part& part) {
                                    part.key};
     for (const auto& [entry, value] : part.entries) words.push_back(entry);
     reads.push_back(command_of(words));
+    if (part.type == "hash") wire::append_command(reads.emplace_back(), {"HLEN", part.key});
   }
   const auto replies = target_.ask_all(std::move(reads));
   if (!replies) return replies.error();
+  at += many;
+  if (of_queue == nullptr && replies->size() > 1) own_.found = (*replies)[1].integer;
+  if (of_queue != nullptr && of_queue->place == Structure::de)
+    for (const auto& [entry, value] : part.entries) untils_.push_back(until_of(value));
   const auto& found = replies->front().items;
   if (found.size() != part.entries.size()) {
     tell("holds less than it should");
@@ -118,26 +171,6 @@ Result<void> Compare::take(const Part& part) {
       tell("holds " + v2::quoted(found[i].text) + ", not " + v2::quoted(value));
     }
   }
-  return {};
-}
-
-Result<void> Compare::count(const Fields& settings) {
-  for (const auto& [place, at] : counts_) {
-    const auto reply =
-        target_.ask({place == Structure::wait ? "LLEN" : "ZCARD", key(queue_, place)});
-    if (!reply) return reply.error();
-    if (reply->integer != at)
-      differs_({}, std::string(word(place)) + " holds " + std::to_string(reply->integer) +
-                       " jobs, the source " + std::to_string(at));
-  }
-  std::vector<std::string> words{"HMGET", key(queue_, Structure::meta)};
-  for (const auto& [field, value] : settings) words.push_back(field);
-  const auto reply = target_.ask(words);
-  if (!reply) return reply.error();
-  for (std::size_t i = 0; i < settings.size() && i < reply->items.size(); ++i)
-    if (reply->items[i].text != settings[i].second)
-      differs_({}, "its setting " + settings[i].first + " is " + v2::quoted(reply->items[i].text) +
-                       ", not " + v2::quoted(settings[i].second));
   return {};
 }
 

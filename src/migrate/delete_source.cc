@@ -18,7 +18,7 @@ bool is_beside(std::string_view word) {
                       [word](const auto& stage) { return stage.v1 == word; });
 }
 
-Result<void> delete_deduplication(Link& source, const V1Keys& v1) {
+Result<void> delete_deduplication(Link& source, const V1Keys& v1, const OnChunk& on_chunk) {
   std::string at = "0";
   do {
     const auto page = source.page(
@@ -28,6 +28,7 @@ Result<void> delete_deduplication(Link& source, const V1Keys& v1) {
     for (const auto& key : *page) words.push_back(key.text);
     if (words.size() == 1) continue;
     if (const auto done = source.ask(words); !done) return done.error();
+    if (auto on = on_chunk("deleting deduplication ids", 0); !on) return on;
   } while (at != "0");
   return {};
 }
@@ -47,13 +48,21 @@ Result<void> delete_source(Link& source, const V1Keys& v1, const OnChunk& on_chu
   const auto add_scheduler = [&v1](std::vector<std::string>& all, const std::string& id) {
     all.push_back(v1("repeat:" + id));
   };
-  if (auto gone = delete_listed(source, v1(kKeptRepeat), /*list=*/false, add_scheduler, {}); !gone)
+  // They are no jobs.
+  const auto on_schedulers = [&on_chunk](std::string_view, std::int64_t) {
+    return on_chunk("deleting schedulers", 0);
+  };
+  if (auto gone =
+          delete_listed(source, v1(kKeptRepeat), /*list=*/false, add_scheduler, on_schedulers);
+      !gone)
     return gone;
-  if (auto done = delete_deduplication(source, v1); !done) return done;
+  if (auto done = delete_deduplication(source, v1, on_chunk); !done) return done;
   std::vector<std::string> words{"UNLINK", v1("delay")};  // which versions before 5 had
   for (const auto& [word, type] : kV1Structures)
     if (is_beside(word)) words.push_back(v1(word));
-  if (const auto done = source.ask(words); !done) return done.error();
+  const auto done = source.ask(words);
+  if (!done) return done.error();
+  if (done->integer == 0) return {};  // another call has done it
   return on_chunk("deleted", 0);
 }
 

@@ -11,6 +11,7 @@
 #include "protocol/dispatch.h"
 #include "protocol/refusal.h"
 #include "wire/command.h"
+#include "wire/reply_form.h"
 #include "wire/tls.h"
 #include "wire/url.h"
 
@@ -132,16 +133,21 @@ Result<Replies> Link::page(const std::vector<std::string>& words, std::string& a
   return std::move(reply->items[1].items);
 }
 
-Result<wire::Reply> Link::call(ScriptCall call) {
-  return core_->wait_for<wire::Reply>(
-      [this, &call](Function<void(Result<wire::Reply>)> done) mutable {
+Result<std::int64_t> Link::now_ms() {
+  const auto time = ask({"TIME"});
+  if (!time) return time.error();
+  if (time->items.size() != 2) return Error{ErrorCode::protocol, "an odd answer to TIME", {}};
+  return wire::number_of(time->items[0]) * 1'000 + wire::number_of(time->items[1]) / 1'000;
+}
+
+Result<wire::Reply> Link::call(ScriptCall call, const std::string& queue, const std::string& meta) {
+  auto reply =
+      core_->wait_for<wire::Reply>([this, &call](Function<void(Result<wire::Reply>)> done) mutable {
         protocol::dispatch(connection_, std::move(call), core_->options().command_timeout,
-                           [done = std::move(done)](Result<wire::Reply> reply) mutable {
-                             if (reply && reply->is_error())
-                               return done(protocol::refusal(reply->text, {}, {}));
-                             done(std::move(reply));
-                           });
+                           std::move(done));
       });
+  if (reply && reply->is_error()) return protocol::refusal(reply->text, queue, meta);
+  return reply;
 }
 
 }  // namespace echomq::inline v2::migrate

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,8 +37,10 @@ class Link {
   // SCAN and its like: the words hold the cursor, and `at` is the next one afterwards ("0": all was
   // seen). Answers what was found.
   Result<Replies> page(const std::vector<std::string>& words, std::string& at);
-  // A script of lua/.
-  Result<wire::Reply> call(ScriptCall call);
+  // The server's time, ms since 1970.
+  Result<std::int64_t> now_ms();
+  // A script of lua/ on a queue; a refusal names it and `meta`, where its version stands.
+  Result<wire::Reply> call(ScriptCall call, const std::string& queue, const std::string& meta);
 
   // The server, without a password.
   [[nodiscard]] const std::string& url() const { return url_; }

@@ -62,10 +62,8 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
   auto& target = session.target();
   const auto settings = session.settings(queue);
   if (!settings) return settings.error();
-  if (auto opened = migrate::open_target(target, queue.keys, queue.journal.began_ms, *settings);
-      !opened)
-    return opened;
-  if (auto stepped = session.step(queue, "target", 0); !stepped) return stepped;
+  if (auto set = migrate::set_target(target, queue.names.to, *settings); !set) return set;
+  if (auto stepped = session.step(queue, "settings", 0); !stepped) return stepped;
   auto stored = migrate::target_cursor(target, queue.keys);
   if (!stored) return stored.error();
   const auto from = migrate::Cursor::read(*stored);
@@ -97,7 +95,9 @@ Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationCom
   if (auto done = walk.parts(queue.journal.began_ms); !done) return done;
   const auto settings = session.settings(queue);
   if (!settings) return settings.error();
-  if (auto counted = sink.count(*settings); !counted) return counted;
+  const auto now = session.source().now_ms();
+  if (!now) return now.error();
+  if (auto counted = sink.count(*settings, *now); !counted) return counted;
   all.jobs += sink.compared();
   if (all.found > found_before) return {};
   return session.enter(queue, MigrationPhase::verified);
@@ -122,7 +122,7 @@ Result<std::unique_ptr<MigrationSession>> begin(const Client& target,
   for (auto& queue : (*session)->queues()) {
     if (queue.journal.phase == MigrationPhase::none) continue;
     const auto again =
-        migrate::reclaim_target((*session)->target(), queue.keys, (*session)->now_ms());
+        migrate::reclaim_target((*session)->target(), queue.names.to, (*session)->now_ms());
     if (!again) return again.error();
     if (!*again) continue;
     if (queue.journal.phase == MigrationPhase::verified)
@@ -138,11 +138,12 @@ Result<void> open_queue_of(MigrationSession& session, MovingQueue& queue) {
   const auto version = migrate::target_version(session.target(), queue.keys);
   if (!version) return version.error();
   if (*version == migrate::kMigrating)
-    if (auto closed = migrate::close_target(session.target(), queue.keys, "finish"); !closed)
+    if (auto closed = migrate::close_target(session.target(), queue.names.to, "finish"); !closed)
       return closed;
   const auto listed = session.target().ask(
       {"ZADD", reserve_key(Reserve::queues), std::to_string(session.now_ms()), queue.names.to});
   if (!listed) return listed.error();
+  if (*version != migrate::kMigrating && listed->integer == 0) return {};  // another call has
   return session.step(queue, "opened", 0);
 }
 
@@ -209,23 +210,10 @@ Result<MigrationReport> Migration::abort() {
   }
   if (!any) return migrate::wrong_phase(session.queues().front(), "is not being migrated");
   Account account(session);
-  for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::none) continue;
-    if (auto entered = session.enter(queue, MigrationPhase::aborting); !entered)
-      return entered.error();
-    const auto version = migrate::target_version(session.target(), queue.keys);
-    if (!version) return version.error();
-    if (*version != migrate::kMigrating) continue;
-    if (auto closed = migrate::close_target(session.target(), queue.keys, "abort"); !closed)
-      return closed.error();
-    if (auto stepped = session.step(queue, "closed", 0); !stepped) return stepped.error();
-  }
-  for (auto& queue : session.queues())
-    if (auto gone =
-            migrate::take_target_away(session.target(), queue.names.to, account.counter(queue));
-        !gone)
-      return gone.error();
-  if (auto back = migrate::take_back(session); !back) return back.error();
+  if (auto back = migrate::put_back(
+          session, [&account](const MovingQueue& queue) { return account.counter(queue); });
+      !back)
+    return back.error();
   return account.close();
 }
 
@@ -254,7 +242,8 @@ Result<MigrationReport> Migration::finish() {
   }
   Account account(session);
   for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::finished) continue;
+    if (is_one_of(queue.journal.phase, {MigrationPhase::finishing, MigrationPhase::finished}))
+      continue;
     if (auto entered = session.enter(queue, MigrationPhase::finishing); !entered)
       return entered.error();
   }

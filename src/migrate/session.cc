@@ -9,6 +9,7 @@
 
 #include "base/bad_option.h"
 #include "base/text.h"
+#include "migrate/v1_fence.h"
 #include "migrate/walk.h"
 #include "wire/command.h"
 
@@ -70,6 +71,11 @@ Result<std::unique_ptr<MigrationSession>> MigrationSession::open(const Client& t
       return wrong_phase(moving, "is to go to \"" + queue.to + "\", where \"" +
                                      moving.journal.from + "\" of " + moving.journal.source +
                                      " goes already");
+    if (moving.journal.phase == MigrationPhase::finished) {
+      const auto anew = stands_open(*session->source_, moving.v1);
+      if (!anew) return anew.error();
+      if (*anew) moving.journal = {};
+    }
     session->queues_.push_back(std::move(moving));
   }
   return session;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,9 +77,14 @@ class MigrationSession {
 // ErrorCode::wrong_state.
 Error wrong_phase(const MovingQueue& queue, const std::string& what);
 
-// Journals, pauses, waits for what runs, puts the tombstones; all of that is taken back where jobs
-// run on. Queues that are past it are left alone.
+// Journals, pauses, opens the targets, waits for what runs, puts the tombstones; all of that is put
+// back where jobs run on, or where a target is there already. Queues that are past it are left
+// alone.
 Result<void> shut_out(MigrationSession& session);
-Result<void> take_back(MigrationSession& session);
+
+// Takes the targets away and gives v1 what it had. `counter` makes what is called behind the chunks
+// of a queue.
+Result<void> put_back(MigrationSession& session,
+                      const std::function<OnChunk(const MovingQueue&)>& counter);
 
 }  // namespace echomq::inline v2::migrate

@@ -74,19 +74,24 @@ Result<MovingQueue*> await_quiet(MigrationSession& session, std::int64_t& runnin
   }
 }
 
-}  // namespace
-
-Result<void> take_back(MigrationSession& session) {
+// All of them before the first tombstone: whoever makes a queue of such a name does it before v1
+// has been shut out of anything, or not at all.
+Result<void> open_targets(MigrationSession& session) {
   for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::none) continue;
-    if (auto back = give_back(session.source(), queue.v1, queue.journal); !back) return back;
-    if (auto stepped = session.step(queue, "giving back", 0); !stepped) return stepped;
-    if (auto gone = delete_journal(session.target(), queue.names); !gone) return gone;
-    queue.journal = {};
-    if (auto stepped = session.step(queue, "given back", 0); !stepped) return stepped;
+    if (is_past(queue, MigrationPhase::fenced)) continue;
+    if (auto opened = open_target(session.target(), queue.names.to, queue.journal.began_ms);
+        !opened)
+      return opened;
+    if (auto stepped = session.step(queue, "target", 0); !stepped) return stepped;
   }
   return {};
 }
+
+Result<void> undo(MigrationSession& session) {
+  return put_back(session, [&session](const MovingQueue& queue) { return session.stepper(queue); });
+}
+
+}  // namespace
 
 Result<void> shut_out(MigrationSession& session) {
   auto& queues = session.queues();
@@ -100,26 +105,32 @@ Result<void> shut_out(MigrationSession& session) {
   for (auto& queue : queues)
     if (!is_past(queue, MigrationPhase::fenced))
       if (auto paused = journal_and_pause(session, queue); !paused) return paused;
+  if (auto opened = open_targets(session); !opened) {
+    // Where one has become a queue meanwhile, it stays one.
+    if (opened.error().code != ErrorCode::fence) return opened;
+    if (auto back = undo(session); !back) return back;
+    return opened;
+  }
   std::int64_t running = 0;
   const auto busy = await_quiet(session, running);
   if (!busy) return busy.error();
-  const auto undo = [&session](const MovingQueue& queue, std::int64_t active) -> Result<void> {
+  const auto give_up = [&session](const MovingQueue& queue, std::int64_t active) -> Result<void> {
     const auto error = running_still(session, queue, active);
-    if (auto back = take_back(session); !back) return back;
+    if (auto back = undo(session); !back) return back;
     return error;
   };
-  if (*busy != nullptr) return undo(**busy, running);
+  if (*busy != nullptr) return give_up(**busy, running);
   for (auto& queue : queues) {
     if (is_past(queue, MigrationPhase::fenced)) continue;
     const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
     if (!active) return active.error();
-    if (*active > 0) return undo(queue, *active);
+    if (*active > 0) return give_up(queue, *active);
     if (auto stepped = session.step(queue, "tombstones", 0); !stepped) return stepped;
   }
   for (auto& queue : queues) {
     const auto active = count_active(session.source(), queue.v1);
     if (!active) return active.error();
-    if (*active > 0) return undo(queue, *active);
+    if (*active > 0) return give_up(queue, *active);
   }
   for (auto& queue : queues)
     if (!is_past(queue, MigrationPhase::fenced))

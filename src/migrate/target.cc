@@ -13,6 +13,21 @@ namespace {
 
 std::string_view kind_of(const Stage& stage) { return stage.list ? "list" : "zset"; }
 
+Result<void> append(Link& target, const std::string& queue, const Part& part) {
+  const auto meta = key(queue, Structure::meta);
+  auto call = ScriptCall::of<scripts::MigrateAppend>(
+      scripts::MigrateAppend::Keys{.meta = meta, .target = part.key},
+      {.revision = scripts::kRevision,
+       .type = part.type,
+       .replace = part.first,
+       .count = part.entries.size()});
+  for (const auto& [entry, value] : part.entries)
+    call.put_args(scripts::MigrateAppend::ItemArgs{.name = entry, .value = value});
+  const auto reply = target.call(std::move(call), queue, meta);
+  if (!reply) return reply.error();
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> target_version(Link& target, const QueueKeys& keys) {
@@ -29,23 +44,31 @@ Result<bool> target_exists(Link& target, const std::string& queue) {
   return reply->integer > 0;
 }
 
-Result<void> open_target(Link& target, const QueueKeys& keys, std::int64_t now_ms,
-                         const Fields& settings) {
-  const auto text = packed(settings);
-  const auto made = target.call(ScriptCall::of<scripts::MigrateOpen>(
-      keys, {.revision = scripts::kRevision, .now = now_ms, .settings = text}));
+Result<void> open_target(Link& target, const std::string& queue, std::int64_t now_ms) {
+  const QueueKeys keys(queue);
+  const auto text = packed({});
+  const auto made =
+      target.call(ScriptCall::of<scripts::MigrateOpen>(
+                      keys, {.revision = scripts::kRevision, .now = now_ms, .settings = text}),
+                  queue, keys.meta);
   if (!made) return made.error();
   return {};
 }
 
-Result<bool> reclaim_target(Link& target, const QueueKeys& keys, std::int64_t now_ms) {
+Result<void> set_target(Link& target, const std::string& queue, const Fields& settings) {
+  const auto meta = key(queue, Structure::meta);
+  return append(target, queue, {.key = meta, .type = "hash", .first = false, .entries = settings});
+}
+
+Result<bool> reclaim_target(Link& target, const std::string& queue, std::int64_t now_ms) {
+  const QueueKeys keys(queue);
   const auto reply = target.ask({"HMGET", keys.meta, "version", "paused", "cursor"});
   if (!reply) return reply.error();
   if (reply->items.size() != 3) return Error{ErrorCode::protocol, "an odd answer to HMGET", {}};
   const auto& version = reply->items[0].text;
   const bool paused = version == kMigrating && !reply->items[1].is_null();
   if (reply->items[2].is_null() || (!fence::is_v1(version) && !paused)) return false;
-  if (auto marked = open_target(target, keys, now_ms, {}); !marked) return marked.error();
+  if (auto marked = open_target(target, queue, now_ms); !marked) return marked.error();
   return true;
 }
 
@@ -55,9 +78,11 @@ Result<std::string> target_cursor(Link& target, const QueueKeys& keys) {
   return reply->text;
 }
 
-Result<void> close_target(Link& target, const QueueKeys& keys, std::string_view how) {
+Result<void> close_target(Link& target, const std::string& queue, std::string_view how) {
+  const QueueKeys keys(queue);
   const auto done = target.call(
-      ScriptCall::of<scripts::MigrateClose>(keys, {.revision = scripts::kRevision, .how = how}));
+      ScriptCall::of<scripts::MigrateClose>(keys, {.revision = scripts::kRevision, .how = how}),
+      queue, keys.meta);
   if (!done) return done.error();
   return {};
 }
@@ -115,7 +140,7 @@ Result<void> Copy::take(const Chunk& chunk) {
     call.put_args(
         scripts::MigratePut::ItemArgs{.id = job.id, .score = job.score, .fields = fields});
   }
-  const auto reply = target_.call(std::move(call));
+  const auto reply = target_.call(std::move(call), queue_, keys_.meta);
   if (!reply) return reply.error();
   if (reply->text == "moved")
     return Error{ErrorCode::wrong_state,
@@ -139,16 +164,7 @@ Result<void> Copy::take(const Chunk& chunk) {
 }
 
 Result<void> Copy::take(const Part& part) {
-  auto call = ScriptCall::of<scripts::MigrateAppend>(
-      scripts::MigrateAppend::Keys{.meta = keys_.meta, .target = part.key},
-      {.revision = scripts::kRevision,
-       .type = part.type,
-       .replace = part.first,
-       .count = part.entries.size()});
-  for (const auto& [entry, value] : part.entries)
-    call.put_args(scripts::MigrateAppend::ItemArgs{.name = entry, .value = value});
-  const auto reply = target_.call(std::move(call));
-  if (!reply) return reply.error();
+  if (auto appended = append(target_, queue_, part); !appended) return appended;
   return on_chunk_(part.job.empty() ? "settings" : "logs and children", 0);
 }
 

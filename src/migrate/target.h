@@ -22,15 +22,17 @@ inline constexpr std::string_view kAborting = "echomq:2.0.0:aborting";
 Result<std::string> target_version(Link& target, const QueueKeys& keys);
 // Whether anything of a queue is there.
 Result<bool> target_exists(Link& target, const std::string& queue);
-Result<void> open_target(Link& target, const QueueKeys& keys, std::int64_t now_ms,
-                         const Fields& settings);
+// Nobody else can make a queue of this name from then on.
+Result<void> open_target(Link& target, const std::string& queue, std::int64_t now_ms);
+// Once v1 cannot change them any more.
+Result<void> set_target(Link& target, const std::string& queue, const Fields& settings);
 // Marks it as a target again where a v1 client that names it so has overwritten the mark. What else
 // such a client has done there, a comparison finds. True: it had to.
-Result<bool> reclaim_target(Link& target, const QueueKeys& keys, std::int64_t now_ms);
+Result<bool> reclaim_target(Link& target, const std::string& queue, std::int64_t now_ms);
 // How far the copy has come, as the text of a cursor; empty: it has not begun.
 Result<std::string> target_cursor(Link& target, const QueueKeys& keys);
 // `how`: "finish" or "abort".
-Result<void> close_target(Link& target, const QueueKeys& keys, std::string_view how);
+Result<void> close_target(Link& target, const std::string& queue, std::string_view how);
 
 // Deletes a target that is marked so, in chunks, its meta last.
 Result<void> take_target_away(Link& target, const std::string& queue, const OnChunk& on_chunk);

@@ -6,6 +6,7 @@
 
 #include "migrate/v1_job.h"
 #include "migrate/v1_options.h"
+#include "migrate/walk.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
@@ -63,6 +64,22 @@ std::string dumped(const Json& json) {
 }
 
 }  // namespace
+
+Result<bool> stands_open(Link& source, const V1Keys& v1) {
+  for (const auto* const word : {"meta", "id"}) {
+    const auto type = source.ask({"TYPE", v1(word)});
+    if (!type) return type.error();
+    if (type->text != "string") continue;
+    const auto text = source.ask({"GET", v1(word)});
+    if (!text) return text.error();
+    if (text->text.starts_with(kTombstone)) return false;
+  }
+  std::vector<std::string> words{"EXISTS", v1("meta"), v1("id"), v1("active")};
+  for (const auto& stage : kStages) words.push_back(v1(stage.v1));
+  const auto there = source.ask(words);
+  if (!there) return there.error();
+  return there->integer > 0;
+}
 
 Result<void> note_source(Link& source, const V1Keys& v1, Journal& journal) {
   const auto meta = source.ask({"HGETALL", v1("meta")});

@@ -23,4 +23,8 @@ Result<std::int64_t> put_tombstones(Link& source, const V1Keys& v1, const std::s
 // Takes them away, and ends the pause where v1 had none.
 Result<void> give_back(Link& source, const V1Keys& v1, const Journal& journal);
 
+// Whether something of a queue is there, and no tombstone that keeps v1 from it: once a migration
+// is finished, a new queue that v1 has begun since.
+Result<bool> stands_open(Link& source, const V1Keys& v1);
+
 }  // namespace echomq::inline v2::migrate

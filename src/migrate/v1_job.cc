@@ -28,6 +28,8 @@ class Reading {
   Reading(const Unit& unit, const Standing& standing, std::string_view id, V1Hash hash)
       : unit_(unit), standing_(standing), id_(id), hash_(std::move(hash)) {}
 
+  [[nodiscard]] Changes changes() const { return changes_of(options_); }
+
   Result<Fields> run() {
     if (is_v1_structure(id_))
       return not_understood("its id is the name of a key of every v1 queue, which it overwrote");
@@ -177,9 +179,12 @@ const std::string& text_of(const V1Hash& hash, std::string_view name) {
   return it == hash.end() ? none : it->second;
 }
 
-Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_view id,
-                       V1Hash hash) {
-  return Reading(unit, standing, id, std::move(hash)).run();
+Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_view id, V1Hash hash,
+                       Changes* changes) {
+  Reading reading(unit, standing, id, std::move(hash));
+  auto fields = reading.run();
+  if (fields && changes != nullptr) *changes = reading.changes();
+  return fields;
 }
 
 std::string packed(const Fields& fields) {

@@ -12,6 +12,7 @@
 
 #include "echomq/job.h"
 #include "echomq/result.h"
+#include "migrate/changes.h"
 #include "migrate/names.h"
 #include "wire/resp.h"
 
@@ -37,9 +38,10 @@ struct Standing {
 inline constexpr std::string_view kMovedEpoch = "1";
 
 // Errors, none of which is the connection's: unsupported, with one sentence that says what was not
-// understood.
-Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_view id,
-                       V1Hash hash);
+// understood. `changes`, unless it is null, gets what
+// will mean something else.
+Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_view id, V1Hash hash,
+                       Changes* changes = nullptr);
 
 // As an argument of the scripts (lua/lib/fields.lua).
 std::string packed(const Fields& fields);

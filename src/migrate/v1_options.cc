@@ -93,7 +93,50 @@ bool take_option(const std::string& name, const Json& value, JobOptions& options
   return std::find(kSaidElsewhere.begin(), kSaidElsewhere.end(), name) != kSaidElsewhere.end();
 }
 
+std::string text_of_json(const Json& value) {
+  constexpr std::size_t kMost = 60;
+  auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
+  return text;
+}
+
+// Of one option that 2.0 does not have as v1 has it.
+Change change_of(const std::string& name, const Json& value, const JobOptions& options) {
+  const auto its = "its " + name + " is " + text_of_json(value);
+  if (name == "attempts")
+    return {name, its + "; here it has " + std::to_string(options.attempts) + " attempts"};
+  if (name == "backoff") {
+    if (!value.is_object()) return {name, its + ", which says nothing here: it has no backoff"};
+    const auto type = value.find("type");
+    return {name, "its backoff is of the type " +
+                      (type == value.end() ? std::string("none") : text_of_json(*type)) +
+                      ", which only v1's workers know: here it is a fixed delay"};
+  }
+  if (name == "removeOnComplete" || name == "removeOnFail")
+    return {name, its + ", which says nothing here: its worker's rule holds"};
+  if (name == "de" || name == "debounce" || name == "deduplication")
+    return {"deduplication", its + ", which 2.0 does not allow: it is not deduplicated"};
+  if (name == "kl" || name == "keepLogs")
+    return {"keepLogs", "its keepLogs is " + text_of_json(value) +
+                            ", which is not looked at here: all of its log lines are kept"};
+  if (name == "sizeLimit") return {name, its + ", which is not looked at here"};
+  return {"options", "its option " + name + " has no effect here"};
+}
+
 }  // namespace
+
+Changes changes_of(const V1Options& options) {
+  Changes changes;
+  for (const auto& [name, value] : options.rest.items()) {
+    if (name == "repeat") continue;  // its scheduler is moved
+    auto change = change_of(name, value, options.options);
+    const bool known = std::any_of(changes.begin(), changes.end(), [&change](const auto& told) {
+      return told.kind == change.kind;
+    });
+    if (!known) changes.push_back(std::move(change));
+  }
+  return changes;
+}
 
 Json read_object(std::string_view text) {
   auto json = Json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "echomq/options.h"
+#include "migrate/changes.h"
 
 namespace echomq::inline v2::migrate {
 
@@ -23,6 +24,9 @@ struct V1Options {
 
 // nullopt: it is no JSON object.
 std::optional<V1Options> read_v1_options(std::string_view text);
+
+// What of them means something else here, or nothing.
+Changes changes_of(const V1Options& options);
 
 // What becomes of the parent when the child fails, as the letter of an edge: `parent` is the
 // child's field of that name. v1 leaves a parent waiting for ever where nothing was said; 2.0 fails

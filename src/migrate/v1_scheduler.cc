@@ -51,10 +51,12 @@ std::string with_brief_names(const std::string& text) {
   return opts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<Schedule> schedule_of(std::string_view member, std::int64_t next_ms, const V1Hash& stored) {
+// `zone` gets the time zone that v1 was told, if any.
+Result<Schedule> schedule_of(std::string_view member, std::int64_t next_ms, const V1Hash& stored,
+                             std::string& zone) {
   auto pattern = text_of(stored, "pattern");
   auto every = text_of(stored, "every");
-  auto zone = text_of(stored, "tz");
+  zone = text_of(stored, "tz");
   auto end = text_of(stored, "endDate");
   if (pattern.empty() && every.empty() && is_repeatable_key(member, stored)) {
     const auto key = read_key(member);
@@ -95,10 +97,11 @@ std::string repeatable_id(std::string_view member) {
   return hex_digest(key.name + key.job + hex_digest(member, EVP_md5()), EVP_md5());
 }
 
-Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t next_ms,
-                                        const V1Hash& stored, const V1Hash& job) {
-  const bool by_key = is_repeatable_key(member, stored);
-  auto schedule = schedule_of(member, next_ms, stored);
+Result<MovedScheduler> map_scheduler_of(std::string_view member, std::string_view made_by,
+                                        std::int64_t next_ms, const V1Hash& stored,
+                                        const V1Hash& job) {
+  std::string zone;
+  auto schedule = schedule_of(member, next_ms, stored, zone);
   if (!schedule) return schedule.error();
   // A scheduler has its template, a repeatable job has it in the job of its next tick alone.
   const bool own = stored.contains("ic") || stored.contains("data") || stored.contains("opts");
@@ -110,8 +113,19 @@ Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t ne
   if (!opts)
     return Error{
         ErrorCode::unsupported, "its opts are no JSON object: " + v2::quoted(opts_text), {}};
+  MovedScheduler moved{.id = map_scheduler(made_by)};
   auto& options = opts->options;
-  options.deduplication.reset();  // of one tick it would swallow the next
+  moved.changes = changes_of(*opts);
+  if (const auto* cron = std::get_if<Cron>(&schedule->when); cron != nullptr && zone.empty())
+    moved.changes.push_back({"zone", "its pattern \"" + cron->pattern +
+                                         "\" has no time zone: v1 takes that of the process that "
+                                         "reads it, here it is UTC"});
+  if (options.deduplication) {
+    // Of one tick it would swallow the next.
+    options.deduplication.reset();
+    moved.changes.push_back(
+        {"deduplication", "its jobs have a deduplication id, which they do not have here"});
+  }
   options.name = !text_of(stored, "name").empty() ? text_of(stored, "name") : text_of(job, "name");
   const auto priority = opts->all.find("priority");
   if (priority != opts->all.end() && priority->is_number())
@@ -123,7 +137,6 @@ Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t ne
   if (data.empty()) data = "{}";
   // The job of the next tick is there already and counts when that tick comes.
   const auto count = std::max<std::int64_t>(v1_number(text_of(stored, "ic")).value_or(1), 1) - 1;
-  MovedScheduler moved{.id = map_scheduler(by_key ? repeatable_id(member) : member)};
   moved.fields = {{"def", schedule::definition_of(*schedule)},
                   {"shape", schedule::shape_of(encoded)},
                   {"data", data}};

@@ -14,17 +14,20 @@ namespace echomq::inline v2::migrate {
 // How a repeatable job is called in `repeat`, where v1 wrote no more than that:
 // `<name>:<job id>:<end>:<time zone>:<pattern or interval>`. False: it is the id of a scheduler.
 bool is_repeatable_key(std::string_view member, const V1Hash& stored);
-// The id under which the jobs of such a one were made, the middle part of `repeat:<id>:<ms>`.
+// The id under which the jobs of such a one were made, the middle part of `repeat:<id>:<ms>`,
+// unless whoever made it gave it an id of its own (`repeat.key`), which only its jobs tell.
 std::string repeatable_id(std::string_view member);
 
 struct MovedScheduler {
   std::string id{};
   Fields fields{};  // of its hash
+  Changes changes{};
 };
 
-// `stored` is its hash, `job` that of the job of its next tick, which has the template of a
-// repeatable job. Errors: unsupported, as of map_job.
-Result<MovedScheduler> map_scheduler_of(std::string_view member, std::int64_t next_ms,
-                                        const V1Hash& stored, const V1Hash& job);
+// `made_by` is the id under which its jobs are made, `stored` its hash, `job` that of the job of
+// its next tick, which has the template of a repeatable job. Errors: unsupported, as of map_job.
+Result<MovedScheduler> map_scheduler_of(std::string_view member, std::string_view made_by,
+                                        std::int64_t next_ms, const V1Hash& stored,
+                                        const V1Hash& job);
 
 }  // namespace echomq::inline v2::migrate

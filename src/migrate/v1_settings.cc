@@ -62,4 +62,9 @@ std::string map_owner(const std::string& owner, std::int64_t until_ms, bool over
   return map_id(owner) + ":" + std::to_string(until_ms) + (until_ms > 0 && over ? ":1:" : ":0:");
 }
 
+std::int64_t until_of(std::string_view entry) {
+  entry.remove_prefix(std::min(entry.find(':'), entry.size() - 1) + 1);
+  return to_number<std::int64_t>(entry.substr(0, entry.find(':')));
+}
+
 }  // namespace echomq::inline v2::migrate

@@ -2,6 +2,7 @@
 #include "migrate/walk.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/number.h"
@@ -18,6 +19,11 @@ namespace {
 // Scores of v1: a time in `delayed` has 12 bits for an order behind it, a priority 32.
 constexpr std::int64_t kDelayedUnit = 4'096;
 constexpr std::int64_t kPriorityUnit = std::int64_t{1} << 32;
+
+// The fields of a job that may be of any size.
+constexpr std::array<const char*, 6> kLargeFields{"data",       "opts",        "progress",
+                                                  "stacktrace", "returnvalue", "failedReason"};
+constexpr std::size_t kLooks = kLargeFields.size() + 1;  // commands for each job
 
 std::int64_t score_of(const Stage& stage, std::int64_t v1_score, std::int64_t place,
                       const std::string& id, const Cursor& last) {
@@ -56,7 +62,13 @@ Result<void> Walk::jobs(Cursor from) {
       if (auto done = chunk(stage, from, *std::move(entries)); !done) return done;
     }
   }
+  tell_changes(changed_jobs_);
   return {};
+}
+
+void Walk::tell_changes(Tally& tally) {
+  tally.tell(
+      [this](const std::string& job, const std::string& text) { sink_.tell(job, false, text); });
 }
 
 Result<std::vector<Walk::Listed>> Walk::list(const Stage& stage, std::int64_t from) {
@@ -86,8 +98,8 @@ Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed>
     std::vector<std::string> words{"EXISTS"};
     for (const auto sub : kV1Subs) words.push_back(v1_.sub(entry.id, sub));
     looks.push_back(command_of(words));
-    wire::append_command(looks.emplace_back(), {"HSTRLEN", v1_(entry.id), "data"});
-    wire::append_command(looks.emplace_back(), {"HSTRLEN", v1_(entry.id), "returnvalue"});
+    for (const auto* const field : kLargeFields)
+      wire::append_command(looks.emplace_back(), {"HSTRLEN", v1_(entry.id), field});
   }
   const auto seen = source_.ask_all(std::move(looks));
   if (!seen) return seen.error();
@@ -96,10 +108,11 @@ Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed>
     std::size_t bytes = 0;
     auto end = begin;
     while (end < entries.size()) {
-      const auto size =
-          static_cast<std::size_t>((*seen)[3 * end + 1].integer + (*seen)[3 * end + 2].integer);
-      if (end > begin && bytes + size + 256 > kMaxBatchBytes) break;
-      bytes += size + 256;
+      std::size_t size = 256;  // for the rest of it
+      for (std::size_t i = 1; i < kLooks; ++i)
+        size += static_cast<std::size_t>((*seen)[kLooks * end + i].integer);
+      if (end > begin && bytes + size > kMaxBatchBytes) break;
+      bytes += size;
       wire::append_command(reads.emplace_back(), {"HGETALL", v1_(entries[end].id)});
       ++end;
     }
@@ -109,8 +122,8 @@ Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed>
     Cursor last = cursor;
     for (auto i = begin; i < end; ++i) {
       const auto place = cursor.at + static_cast<std::int64_t>(i - begin);
-      auto job =
-          load(stage, entries[i], place, (*hashes)[i - begin], (*seen)[3 * i].integer > 0, last);
+      auto job = load(stage, entries[i], place, (*hashes)[i - begin],
+                      (*seen)[kLooks * i].integer > 0, last);
       if (!job) return job.error();
       if (*job) chunk.jobs.push_back(**std::move(job));
     }
@@ -137,7 +150,8 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
   job.score = std::to_string(score);
   const Standing standing{stage.state,
                           stage.place == Structure::prioritized ? job.score : std::string()};
-  auto fields = map_job(unit_, standing, entry.id, read_hash(hash));
+  Changes changes;
+  auto fields = map_job(unit_, standing, entry.id, read_hash(hash), &changes);
   if (!fields) {
     sink_.tell(entry.id, true, fields.error().detail);
     return Loaded{};
@@ -152,6 +166,7 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
       return Loaded{};
     }
   }
+  changed_jobs_.add(entry.id, changes);
   if (stage.place == Structure::delayed) {
     last.due = score;
     last.id = job.id;

@@ -115,14 +115,18 @@ class Walk {
   std::optional<std::string> reference_of(const std::string& child, bool pending) const;
   Result<void> schedulers();
   Result<void> scheduler(const std::string& member, std::int64_t next);
+  Result<std::string> own_id(const std::string& member, const std::string& tick);
   Result<void> deduplication(std::int64_t at_ms);
   Result<void> metrics();
+  void tell_changes(Tally& tally);
 
   Link& source_;
   const Unit& unit_;
   const MigratedQueue& queue_;
   V1Keys v1_;
   Sink& sink_;
+  Tally changed_jobs_{"jobs"};
+  Tally changed_schedulers_{"schedulers"};
 };
 
 }  // namespace echomq::inline v2::migrate

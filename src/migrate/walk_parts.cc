@@ -41,28 +41,60 @@ Result<void> Walk::schedulers() {
     const auto listed = wire::scored(*page);
     for (const auto& [member, next] : listed)
       if (auto done = scheduler(member, next); !done) return done;
-    if (listed.size() < static_cast<std::size_t>(kPageOfParts)) return {};
+    if (listed.size() < static_cast<std::size_t>(kPageOfParts)) break;
   }
+  tell_changes(changed_schedulers_);
+  return {};
 }
 
 Result<void> Walk::scheduler(const std::string& member, std::int64_t next) {
   const auto stored = source_.ask({"HGETALL", v1_("repeat:" + member)});
   if (!stored) return stored.error();
   const auto hash = read_hash(*stored);
-  const auto made_by = is_repeatable_key(member, hash) ? repeatable_id(member) : member;
-  const auto job = source_.ask({"HGETALL", v1_("repeat:" + made_by + ":" + std::to_string(next))});
+  const auto tick = ":" + std::to_string(next);
+  auto made_by = is_repeatable_key(member, hash) ? repeatable_id(member) : member;
+  auto job = source_.ask({"HGETALL", v1_("repeat:" + made_by + tick)});
   if (!job) return job.error();
-  auto moved = map_scheduler_of(member, next, hash, read_hash(*job));
+  if (job->items.empty() && is_repeatable_key(member, hash)) {
+    auto own = own_id(member, tick);
+    if (!own) return own.error();
+    if (!own->empty()) {
+      made_by = *std::move(own);
+      job = source_.ask({"HGETALL", v1_("repeat:" + made_by + tick)});
+      if (!job) return job.error();
+    }
+  }
+  auto moved = map_scheduler_of(member, made_by, next, hash, read_hash(*job));
   if (!moved) {
     sink_.tell(member, true, "a scheduler that is not understood: " + moved.error().detail);
     return {};
   }
+  changed_schedulers_.add(member, moved->changes);
   if (auto done = sink_.take(part_of(named_key(queue_.to, "schedule", moved->id), "hash",
                                      std::move(moved->fields), true));
       !done)
     return done;
   return sink_.take(part_of(key(queue_.to, Structure::schedules), "zset",
                             {{moved->id, std::to_string(next)}}, false));
+}
+
+// Where a repeatable job was given an id of its own, the job of its next tick tells it. Empty:
+// there is no such job.
+Result<std::string> Walk::own_id(const std::string& member, const std::string& tick) {
+  const auto base = v1_("repeat:");
+  std::string at = "0";
+  do {
+    const auto page = source_.page(
+        {"SCAN", at, "MATCH", v1_.pattern("repeat:") + tick, "COUNT", "1000", "TYPE", "hash"}, at);
+    if (!page) return page.error();
+    for (const auto& found : *page) {
+      const auto made_by = source_.ask({"HGET", found.text, "rjk"});
+      if (!made_by) return made_by.error();
+      if (made_by->text == member)
+        return found.text.substr(base.size(), found.text.size() - base.size() - tick.size());
+    }
+  } while (at != "0");
+  return std::string();
 }
 
 // Who owns an id may be gone while the id is still held, so only its key tells.

@@ -5,13 +5,17 @@
 
 #include "echomq/keyspace.h"
 #include "job/reference.h"
+#include "migrate/page_size.h"
 #include "migrate/walk.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
 
-constexpr std::int64_t kPage = 200;  // entries read together
-constexpr std::size_t kPartBytes = std::size_t{256} << 10;
+std::size_t bytes_of(const Replies& items) {
+  std::size_t bytes = 0;
+  for (const auto& item : items) bytes += item.text.size();
+  return bytes;
+}
 
 // A key's entries, in parts that are no larger than a call may be.
 class Parted {
@@ -25,7 +29,8 @@ class Parted {
   Result<void> add(std::string name, std::string value) {
     const auto bytes = name.size() + value.size();
     if (!part_.entries.empty() &&
-        (part_.entries.size() >= static_cast<std::size_t>(kPage) || bytes_ + bytes > kPartBytes))
+        (part_.entries.size() >= static_cast<std::size_t>(PageSize::kMost) ||
+         bytes_ + bytes > static_cast<std::size_t>(PageSize::kBytes)))
       if (auto taken = flush(); !taken) return taken;
     bytes_ += bytes;
     part_.entries.emplace_back(std::move(name), std::move(value));
@@ -50,13 +55,17 @@ class Parted {
 
 Result<void> Walk::logs(const std::string& v1_id, const std::string& id) {
   Parted lines(sink_, job_key(queue_.to, id, Sub::logs), "list", v1_id);
-  for (std::int64_t from = 0;; from += kPage) {
+  PageSize size;
+  for (std::int64_t from = 0;;) {
+    const auto asked = size.next();
     const auto page = source_.ask(
-        {"LRANGE", v1_.sub(v1_id, "logs"), std::to_string(from), std::to_string(from + kPage - 1)});
+        {"LRANGE", v1_.sub(v1_id, "logs"), std::to_string(from), std::to_string(from + asked - 1)});
     if (!page) return page.error();
     for (const auto& line : page->items)
       if (auto added = lines.add({}, line.text); !added) return added;
-    if (page->items.size() < static_cast<std::size_t>(kPage)) return lines.flush();
+    if (page->items.size() < static_cast<std::size_t>(asked)) return lines.flush();
+    size.saw(page->items.size(), bytes_of(page->items));
+    from += asked;
   }
 }
 
@@ -77,11 +86,13 @@ Result<void> Walk::children(const std::string& v1_id, const std::string& id, std
   const auto* const scan = pending ? "SSCAN" : is_zset ? "ZSCAN" : "HSCAN";
   Parted edges(sink_, std::string(job_key(queue_.to, id)).append(1, ':').append(word), "hash",
                v1_id);
+  PageSize size;
   std::string at = "0";
   do {
     const auto found =
-        source_.page({scan, v1_.sub(v1_id, word), at, "COUNT", std::to_string(kPage)}, at);
+        source_.page({scan, v1_.sub(v1_id, word), at, "COUNT", std::to_string(size.next())}, at);
     if (!found) return found.error();
+    size.saw(found->size() / (pending ? 1 : 2), bytes_of(*found));
     for (std::size_t i = 0; i < found->size(); i += pending ? 1 : 2) {
       const auto& child = (*found)[i].text;
       auto ref = reference_of(child, pending);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "echomq/migration.h"
 #include "live/fence/stock.h"
 
 namespace echomq::test {
@@ -56,6 +57,29 @@ TEST_F(V1FenceModule, RefusesTombstonesAndStrangers) {
   expect_fenced(ask("bull", name), "migrated-away", text);
   redis({"SET", v1_key("bull", name, "meta"), "else"});
   expect_fenced(ask("bull", name), "foreign", "else");
+}
+
+// Until a migration is finished the queue may come back, so nobody is told that it has gone.
+TEST_F(V1FenceModule, TellsAQueueThatIsOnItsWayFromOneThatHasGone) {
+  const auto prefix = "{" + unique_queue("v1") + "}";
+  const auto at = [&](const std::string& word) { return v1_key(prefix, name, word); };
+  redis({"HSET", at("meta"), "version", "bullmq:5.65.1"});
+  redis({"HSET", at("1"), "name", "n", "data", "{}", "opts", "{}", "timestamp", "1700000000000"});
+  redis({"LPUSH", at("wait"), "1"});
+  redis({"SET", at("id"), "1"});
+  Migration migration(client, {.queues = {{name, name}}, .prefix = prefix});
+  ASSERT_TRUE(migration.run());
+  const auto text = "echomq:2.0.0 migrated to emq:{" + name + "}";
+  expect_fenced(ask(prefix, name), "being-migrated", text);
+  ASSERT_TRUE(migration.abort());
+  EXPECT_EQ(ask(prefix, name).at("passed").at("state"), "v1");
+  ASSERT_TRUE(migration.run());
+  ASSERT_TRUE(migration.finish());
+  expect_fenced(ask(prefix, name), "migrated-away", text);
+  redis({"DEL", at("meta")});
+  expect_fenced(ask(prefix, name), "migrated-away", text);
+  for (const auto* const word : {"id", "repeat"}) redis({"DEL", at(word)});
+  redis({"DEL", migration_key(name)});
 }
 
 }  // namespace

@@ -17,7 +17,10 @@ class MigrationConditions : public MigrationTest {
  protected:
   // One v1 queue, `one`, with a waiting job for each of these.
   std::string v1_queue(RawClient& on, const std::vector<std::string>& data) {
-    const auto prefix = "{" + unique_queue("v1") + "}";
+    return v1_queue(on, data, "{" + unique_queue("v1") + "}");
+  }
+  std::string v1_queue(RawClient& on, const std::vector<std::string>& data,
+                       const std::string& prefix) {
     const auto base = prefix + ":one:";
     on({"HSET", base + "meta", "version", "bullmq:5.65.1"});
     int id = 0;
@@ -76,6 +79,51 @@ TEST_F(MigrationConditions, LargeJobsGoAlone) {
   EXPECT_EQ(job_of("one", "2").data, large);
   EXPECT_EQ(counts_of("one").waiting, 5);
   forget(redis, prefix);
+}
+
+TEST_F(MigrationConditions, JobsOfLargeProgressAndTracesGoAloneToo) {
+  const auto prefix = v1_queue(redis, std::vector<std::string>(12, "small"));
+  for (int id = 1; id <= 12; ++id)
+    redis({"HSET", prefix + ":one:" + std::to_string(id), id % 2 == 0 ? "progress" : "stacktrace",
+           std::string(200'000, 'x'), "failedReason", std::string(100'000, 'y')});
+  auto options = one(prefix);
+  int chunks = 0;
+  options.on_progress = [&chunks](const MigrationProgress& now) {
+    chunks += now.step == "paused" ? now.done > 0 : 0;
+    return true;
+  };
+  Migration migration(client, options);
+  ASSERT_TRUE(migration.run());
+  EXPECT_EQ(chunks, 12);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.abort());
+  forget(redis, prefix);
+}
+
+TEST_F(MigrationConditions, PagesOfLogsAreAsShortAsTheirLinesAreLong) {
+  TestServer other;
+  auto there = other.connect();
+  const auto prefix = v1_queue(there, {"a", "b"});
+  std::vector<std::string> lines;
+  for (int i = 0; i < 60; ++i) {
+    lines.push_back(std::to_string(i) + std::string(100'000, 'x'));
+    there({"RPUSH", prefix + ":one:1:logs", lines.back()});
+  }
+  for (int i = 0; i < 1'000; ++i) there({"RPUSH", prefix + ":one:2:logs", std::to_string(i)});
+  auto options = one(prefix);
+  options.source_url = other.url();
+  Migration migration(client, options);
+  there({"CONFIG", "RESETSTAT"});
+  ASSERT_TRUE(migration.run());
+  const auto stats = there({"INFO", "commandstats"}).text;
+  const auto at = stats.find("cmdstat_lrange:calls=");
+  ASSERT_NE(at, std::string::npos);
+  const auto pages = std::stoi(stats.substr(at + 21));
+  EXPECT_GT(pages, 60 / 3) << "of two lines each";
+  EXPECT_LT(pages, 60 / 2 + 1'000 / 200 + 15);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  EXPECT_EQ(texts(redis({"LRANGE", job_key(named("one"), "1", Sub::logs), "0", "-1"})), lines);
+  ASSERT_TRUE(migration.abort());
 }
 
 // Versions before 5 left markers in their lists, and a job may be gone whose id is there still.
@@ -206,6 +254,33 @@ TEST_F(MigrationConditions, TwoAtATimeAreNoticed) {
   EXPECT_EQ(error.code, ErrorCode::wrong_state);
   EXPECT_THAT(error.detail, HasSubstr("another one is at work"));
   ASSERT_TRUE(Migration(client, one(prefix)).abort());
+  forget(redis, prefix);
+}
+
+TEST_F(MigrationConditions, ANewQueueOfV1AfterAFinishedMigrationIsOneToMigrate) {
+  const auto prefix = v1_queue(redis, {"a", "b", "c"});
+  Migration migration(client, one(prefix));
+  ASSERT_TRUE(migration.run());
+  ASSERT_TRUE(migration.finish());
+  for (const auto* const word : {"meta", "id", "repeat"}) redis({"DEL", prefix + ":one:" + word});
+  EXPECT_EQ(migration.status().value().front().phase, MigrationPhase::finished);
+  EXPECT_EQ(migration.run().value().jobs, 0) << "there is nothing";
+  v1_queue(redis, {"d", "e"}, prefix);
+  EXPECT_EQ(migration.status().value().front().phase, MigrationPhase::none);
+  EXPECT_THAT(blocking(migration.plan().value().findings),
+              HasSubstr("there is a queue \"" + named("one") + "\" already"));
+  EXPECT_EQ(error_of(migration.run()).code, ErrorCode::wrong_state);
+  EXPECT_EQ(error_of(migration.finish()).code, ErrorCode::wrong_state);
+  ASSERT_TRUE(queue_of("one").obliterate({.all = true}));
+  const auto plan = migration.plan().value();
+  EXPECT_FALSE(plan.blocked()) << blocking(plan.findings);
+  ASSERT_EQ(plan.queues.size(), 1U);
+  EXPECT_EQ(plan.queues[0].waiting, 2);
+  EXPECT_EQ(migration.run().value().jobs, 2);
+  EXPECT_EQ(migration.verify().value().found, 0);
+  ASSERT_TRUE(migration.finish());
+  EXPECT_EQ(counts_of("one").waiting, 2);
+  EXPECT_FALSE(redis({"EXISTS", prefix + ":one:1"}).integer);
   forget(redis, prefix);
 }
 

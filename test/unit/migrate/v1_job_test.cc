@@ -50,6 +50,33 @@ TEST_F(MigratedJob, APlainOneTakesTwoFields) {
   EXPECT_EQ(fields.at("data"), "{\"a\":1}");
 }
 
+TEST_F(MigratedJob, WhatItsOptionsLoseIsSaid) {
+  const auto said = [this](const std::string& opts) {
+    hash["opts"] = opts;
+    Changes changes;
+    EXPECT_TRUE(map_job(kUnit, {state, place}, id, hash, &changes)) << opts;
+    std::string text;
+    for (const auto& change : changes) text += change.kind + ": " + change.text + "\n";
+    return text;
+  };
+  EXPECT_EQ(said(R"({"attempts":3,"backoff":{"type":"fixed","delay":5},"removeOnFail":true,)"
+                 R"("repeat":{"every":5},"delay":1})"),
+            "");
+  EXPECT_EQ(
+      said(R"({"backoff":{"type":"mine","delay":5}})"),
+      "backoff: its backoff is of the type \"mine\", which only v1's workers know: here it is "
+      "a fixed delay\n");
+  EXPECT_EQ(said(R"({"removeOnComplete":"yes"})"),
+            "removeOnComplete: its removeOnComplete is \"yes\", which says nothing here: its "
+            "worker's rule holds\n");
+  EXPECT_EQ(said(R"({"kl":3,"sizeLimit":10})"),
+            "keepLogs: its keepLogs is 3, which is not looked at here: all of its log lines are "
+            "kept\nsizeLimit: its sizeLimit is 10, which is not looked at here\n");
+  EXPECT_EQ(said(R"({"one":1,"two":2})"), "options: its option one has no effect here\n");
+  EXPECT_NE(said(R"({"attempts":"many"})").find("here it has 1 attempts"), std::string::npos);
+  EXPECT_NE(said(R"({"de":{"id":""}})").find("it is not deduplicated"), std::string::npos);
+}
+
 TEST_F(MigratedJob, OptionsKeepTheirMeaning) {
   const auto options =
       options_of(R"({"attempts":3,"backoff":{"type":"exponential","delay":10,"jitter":0.5},)"

@@ -17,7 +17,7 @@ std::map<std::string, std::string> fields_of(const MovedScheduler& moved) {
 }
 
 TEST(MigratedScheduler, AnIntervalTicksWhereItsNextTickLies) {
-  const auto moved = map_scheduler_of("hourly", 1'700'000'123'456,
+  const auto moved = map_scheduler_of("hourly", "hourly", 1'700'000'123'456,
                                       {{"name", "tick"},
                                        {"every", "3600000"},
                                        {"opts", R"({"attempts":2,"priority":3})"},
@@ -35,7 +35,7 @@ TEST(MigratedScheduler, AnIntervalTicksWhereItsNextTickLies) {
 }
 
 TEST(MigratedScheduler, APatternKeepsItsZoneAndLimits) {
-  const auto moved = map_scheduler_of("night ly", 1'700'000'000'000,
+  const auto moved = map_scheduler_of("night ly", "night ly", 1'700'000'000'000,
                                       {{"name", "n"},
                                        {"pattern", "0 30 2 * * *"},
                                        {"tz", "Europe/Berlin"},
@@ -62,7 +62,7 @@ TEST(MigratedScheduler, ARepeatableJobThatIsOnlyAKey) {
   EXPECT_FALSE(is_repeatable_key(member, {{"name", "x"}}));
   EXPECT_FALSE(is_repeatable_key("hourly", {}));
   const auto moved = map_scheduler_of(
-      member, 1'700'000'000'000, {},
+      member, repeatable_id(member), 1'700'000'000'000, {},
       {{"name", "repeated"}, {"data", "{\"old\":true}"}, {"opts", R"({"attempts":4})"}});
   ASSERT_TRUE(moved) << moved.error().detail;
   EXPECT_EQ(moved->id, repeatable_id(member));
@@ -73,9 +73,35 @@ TEST(MigratedScheduler, ARepeatableJobThatIsOnlyAKey) {
   EXPECT_EQ(std::get<Cron>(schedule::read_definition(fields.at("def"))->when).zone, "Asia/Tokyo");
 }
 
+TEST(MigratedScheduler, ARepeatableJobWithAnIdOfItsOwn) {
+  const std::string member = "repeated::::7200000";
+  const auto moved = map_scheduler_of(member, "mine", 1'700'000'000'000, {},
+                                      {{"name", "repeated"}, {"data", "1"}, {"opts", "{}"}});
+  ASSERT_TRUE(moved) << moved.error().detail;
+  EXPECT_EQ(moved->id, "mine");
+  const auto schedule = schedule::read_definition(fields_of(*moved).at("def")).value();
+  EXPECT_EQ(std::get<Every>(schedule.when).interval.count(), 7'200'000);
+}
+
+TEST(MigratedScheduler, WhatItLosesIsSaid) {
+  const auto said = [](const V1Hash& stored) {
+    const auto moved = map_scheduler_of("s", "s", 1'700'000'000'000, stored, {});
+    std::string kinds;
+    for (const auto& change : moved.value().changes) kinds += change.kind + " ";
+    return kinds;
+  };
+  EXPECT_EQ(said({{"pattern", "0 4 * * *"}, {"tz", "UTC"}, {"ic", "1"}}), "");
+  EXPECT_EQ(said({{"every", "1000"}, {"ic", "1"}}), "");
+  EXPECT_EQ(said({{"pattern", "0 4 * * *"}, {"ic", "1"}}), "zone ");
+  EXPECT_EQ(said({{"every", "1000"},
+                  {"ic", "1"},
+                  {"opts", R"({"sizeLimit":5,"deduplication":{"id":"d"}})"}}),
+            "sizeLimit deduplication ");
+}
+
 TEST(MigratedScheduler, WhatIsNotUnderstoodIsSaid) {
   const auto detail = [](const V1Hash& stored, const V1Hash& job) {
-    const auto moved = map_scheduler_of("s", 1'700'000'000'000, stored, job);
+    const auto moved = map_scheduler_of("s", "s", 1'700'000'000'000, stored, job);
     return moved ? std::string("it was understood") : moved.error().detail;
   };
   EXPECT_NE(detail({{"pattern", "every day"}, {"ic", "1"}}, {}).find("no such schedule"),
