@@ -52,8 +52,10 @@ TEST_F(AdditionsInATarget, AreDifferences) {
   EXPECT_THAT(text, HasSubstr("its setting pause is \"1\", not \"\""));
   // The stray id of deduplication has no time at which it ends, which is one more.
   EXPECT_EQ(compared.found, 13) << text;
-  EXPECT_EQ(error_of(migration.finish()).code, ErrorCode::wrong_state);
-  ASSERT_TRUE(migration.abort());
+  const auto error = error_of(migration.finish());
+  EXPECT_EQ(error.code, ErrorCode::wrong_state) << error.message();
+  const auto back = migration.abort();
+  ASSERT_TRUE(back) << back.error().message();
 }
 
 // The source forgets it by itself while the target holds it still.

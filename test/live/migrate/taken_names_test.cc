@@ -36,8 +36,9 @@ TEST_F(TakenNames, CannotBeTakenOnceAnythingOfV1IsShutOut) {
 TEST_F(TakenNames, TakenBeforeThatPutsEverythingBackAndSaysWhich) {
   const auto before = v1.dump();
   auto options = options_of(v1);
+  // Once all of them are paused, and the first is taken.
   options.on_progress = [this, added = false](const MigrationProgress& now) mutable {
-    if (now.step != "pausing" || added) return true;
+    if (now.step != "target" || added) return true;
     added = true;
     EXPECT_TRUE(queue_of("early").add("x"));
     return true;
