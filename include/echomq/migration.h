@@ -177,7 +177,7 @@ class ECHOMQ_API Migration {
   // Takes the target away and gives v1 back what it had. Works until finish(). Errors: wrong_state.
   Result<MigrationReport> abort();
   // Opens the target, then deletes what v1 had; the tombstones stay. Compares first where verify()
-  // has not, and refuses where there are differences. Errors: wrong_state.
+  // has not or found differences, and refuses where there are any. Errors: wrong_state.
   Result<MigrationReport> finish();
 
  private:

@@ -99,8 +99,11 @@ Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationCom
   if (!now) return now.error();
   if (auto counted = sink.count(*settings, *now); !counted) return counted;
   all.jobs += sink.compared();
-  if (all.found > found_before) return {};
-  return session.enter(queue, MigrationPhase::verified);
+  if (all.found == found_before) return session.enter(queue, MigrationPhase::verified);
+  // What was alike once is not so any more, and finish() has to know.
+  if (queue.journal.phase == MigrationPhase::verified)
+    return session.enter(queue, MigrationPhase::copied);
+  return {};
 }
 
 Result<MigrationComparison> compare_all(MigrationSession& session) {
@@ -211,7 +214,8 @@ Result<MigrationReport> Migration::abort() {
   if (!any) return migrate::wrong_phase(session.queues().front(), "is not being migrated");
   Account account(session);
   if (auto back = migrate::put_back(
-          session, [&account](const MovingQueue& queue) { return account.counter(queue); });
+          session, /*all=*/true,
+          [&account](const MovingQueue& queue) { return account.counter(queue); });
       !back)
     return back.error();
   return account.close();

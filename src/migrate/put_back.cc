@@ -9,7 +9,7 @@ namespace {
 
 Result<void> give_all_back(MigrationSession& session) {
   for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::none) continue;
+    if (queue.journal.phase != MigrationPhase::aborting) continue;
     if (auto back = give_back(session.source(), queue.v1, queue.journal); !back) return back;
     if (auto stepped = session.step(queue, "giving back", 0); !stepped) return stepped;
     if (auto gone = delete_journal(session.target(), queue.names); !gone) return gone;
@@ -21,10 +21,12 @@ Result<void> give_all_back(MigrationSession& session) {
 
 }  // namespace
 
-Result<void> put_back(MigrationSession& session,
+Result<void> put_back(MigrationSession& session, bool all,
                       const std::function<OnChunk(const MovingQueue&)>& counter) {
   for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::none) continue;
+    const auto phase = queue.journal.phase;
+    if (phase == MigrationPhase::none) continue;
+    if (!all && phase != MigrationPhase::paused) continue;
     if (auto entered = session.enter(queue, MigrationPhase::aborting); !entered) return entered;
     const auto version = target_version(session.target(), queue.keys);
     if (!version) return version.error();
@@ -33,9 +35,11 @@ Result<void> put_back(MigrationSession& session,
       return closed;
     if (auto stepped = session.step(queue, "closed", 0); !stepped) return stepped;
   }
-  for (auto& queue : session.queues())
+  for (auto& queue : session.queues()) {
+    if (queue.journal.phase != MigrationPhase::aborting) continue;
     if (auto gone = take_target_away(session.target(), queue.names.to, counter(queue)); !gone)
       return gone;
+  }
   return give_all_back(session);
 }
 

@@ -83,8 +83,8 @@ Error wrong_phase(const MovingQueue& queue, const std::string& what);
 Result<void> shut_out(MigrationSession& session);
 
 // Takes the targets away and gives v1 what it had. `counter` makes what is called behind the chunks
-// of a queue.
-Result<void> put_back(MigrationSession& session,
+// of a queue. `all`: where v1 is shut out for good as well.
+Result<void> put_back(MigrationSession& session, bool all,
                       const std::function<OnChunk(const MovingQueue&)>& counter);
 
 }  // namespace echomq::inline v2::migrate

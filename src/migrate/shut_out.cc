@@ -87,8 +87,38 @@ Result<void> open_targets(MigrationSession& session) {
   return {};
 }
 
-Result<void> undo(MigrationSession& session) {
-  return put_back(session, [&session](const MovingQueue& queue) { return session.stepper(queue); });
+// False: the same call, said again, goes on.
+bool is_for_good(const Error& error) {
+  return error.code != ErrorCode::closed && error.code != ErrorCode::unavailable &&
+         error.code != ErrorCode::timeout && error.code != ErrorCode::full;
+}
+
+Result<void> shut_out_quiet(MigrationSession& session) {
+  auto& queues = session.queues();
+  for (auto& queue : queues)
+    if (!is_past(queue, MigrationPhase::fenced))
+      if (auto paused = journal_and_pause(session, queue); !paused) return paused;
+  if (auto opened = open_targets(session); !opened) return opened;
+  std::int64_t running = 0;
+  const auto busy = await_quiet(session, running);
+  if (!busy) return busy.error();
+  if (*busy != nullptr) return running_still(session, **busy, running);
+  for (auto& queue : queues) {
+    if (is_past(queue, MigrationPhase::fenced)) continue;
+    const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
+    if (!active) return active.error();
+    if (*active > 0) return running_still(session, queue, *active);
+    if (auto stepped = session.step(queue, "tombstones", 0); !stepped) return stepped;
+  }
+  for (auto& queue : queues) {
+    const auto active = count_active(session.source(), queue.v1);
+    if (!active) return active.error();
+    if (*active > 0) return running_still(session, queue, *active);
+  }
+  for (auto& queue : queues)
+    if (!is_past(queue, MigrationPhase::fenced))
+      if (auto entered = session.enter(queue, MigrationPhase::fenced); !entered) return entered;
+  return {};
 }
 
 }  // namespace
@@ -102,40 +132,13 @@ Result<void> shut_out(MigrationSession& session) {
   for (auto& queue : queues)
     if (queue.journal.phase == MigrationPhase::none)
       if (auto fine = look(session, queue); !fine) return fine;
-  for (auto& queue : queues)
-    if (!is_past(queue, MigrationPhase::fenced))
-      if (auto paused = journal_and_pause(session, queue); !paused) return paused;
-  if (auto opened = open_targets(session); !opened) {
-    // Where one has become a queue meanwhile, it stays one.
-    if (opened.error().code != ErrorCode::fence) return opened;
-    if (auto back = undo(session); !back) return back;
-    return opened;
-  }
-  std::int64_t running = 0;
-  const auto busy = await_quiet(session, running);
-  if (!busy) return busy.error();
-  const auto give_up = [&session](const MovingQueue& queue, std::int64_t active) -> Result<void> {
-    const auto error = running_still(session, queue, active);
-    if (auto back = undo(session); !back) return back;
-    return error;
-  };
-  if (*busy != nullptr) return give_up(**busy, running);
-  for (auto& queue : queues) {
-    if (is_past(queue, MigrationPhase::fenced)) continue;
-    const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
-    if (!active) return active.error();
-    if (*active > 0) return give_up(queue, *active);
-    if (auto stepped = session.step(queue, "tombstones", 0); !stepped) return stepped;
-  }
-  for (auto& queue : queues) {
-    const auto active = count_active(session.source(), queue.v1);
-    if (!active) return active.error();
-    if (*active > 0) return give_up(queue, *active);
-  }
-  for (auto& queue : queues)
-    if (!is_past(queue, MigrationPhase::fenced))
-      if (auto entered = session.enter(queue, MigrationPhase::fenced); !entered) return entered;
-  return {};
+  auto shut = shut_out_quiet(session);
+  if (shut || !is_for_good(shut.error())) return shut;
+  if (auto back = put_back(session, /*all=*/false,
+                           [&session](const MovingQueue& queue) { return session.stepper(queue); });
+      !back)
+    return back;
+  return shut;
 }
 
 }  // namespace echomq::inline v2::migrate

@@ -10,14 +10,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class AdditionsInATarget : public MigrationTest {
+class MigrationAdditions : public MigrationTest {
  protected:
   std::string at(const std::string& moved, Structure place) { return key(named(moved), place); }
 
   V1Fixture v1{redis, "measured"};
 };
 
-TEST_F(AdditionsInATarget, AreDifferences) {
+TEST_F(MigrationAdditions, AreDifferences) {
   auto migration = migration_of(v1);
   ASSERT_TRUE(migration.run());
   ASSERT_EQ(migration.verify().value().found, 0);
@@ -52,12 +52,14 @@ TEST_F(AdditionsInATarget, AreDifferences) {
   EXPECT_THAT(text, HasSubstr("its setting pause is \"1\", not \"\""));
   // The stray id of deduplication has no time at which it ends, which is one more.
   EXPECT_EQ(compared.found, 13) << text;
-  EXPECT_EQ(error_of(migration.finish()).code, ErrorCode::wrong_state);
-  ASSERT_TRUE(migration.abort());
+  const auto error = error_of(migration.finish());
+  EXPECT_EQ(error.code, ErrorCode::wrong_state) << error.message();
+  const auto back = migration.abort();
+  ASSERT_TRUE(back) << back.error().message();
 }
 
 // The source forgets it by itself while the target holds it still.
-TEST_F(AdditionsInATarget, ADeduplicationIdThatHasRunOutMeanwhileIsNone) {
+TEST_F(MigrationAdditions, ADeduplicationIdThatHasRunOutMeanwhileIsNone) {
   const auto id = v1.key("orders", "de:brief");
   redis({"SET", id, "1", "PX", "2000"});
   auto migration = migration_of(v1);

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ChangedMeaning : public MigrationTest {
+class MigrationChangedMeaning : public MigrationTest {
  protected:
   static std::string notes(const std::vector<MigrationFinding>& findings) {
     std::string text;
@@ -26,7 +26,7 @@ class ChangedMeaning : public MigrationTest {
   V1Fixture v1{redis, "measured"};
 };
 
-TEST_F(ChangedMeaning, IsToldOnceForEachKindAndBlocksNothing) {
+TEST_F(MigrationChangedMeaning, IsToldOnceForEachKindAndBlocksNothing) {
   for (const auto* const id : {"1", "2", "3"})
     redis({"HSET", v1.key("orders", id), "opts", R"({"backoff":{"type":"mine","delay":500}})"});
   redis({"HSET", v1.key("orders", "4"), "opts", R"({"removeOnComplete":"yes"})"});

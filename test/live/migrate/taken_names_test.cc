@@ -10,13 +10,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class TakenNames : public MigrationTest {
+class MigrationTakenNames : public MigrationTest {
  protected:
   V1Fixture v1{redis, "measured"};
 };
 
 // `early` is the last one that is copied.
-TEST_F(TakenNames, CannotBeTakenOnceAnythingOfV1IsShutOut) {
+TEST_F(MigrationTakenNames, CannotBeTakenOnceAnythingOfV1IsShutOut) {
   auto options = options_of(v1);
   int refused = 0;
   options.on_progress = [&](const MigrationProgress& now) {
@@ -33,11 +33,12 @@ TEST_F(TakenNames, CannotBeTakenOnceAnythingOfV1IsShutOut) {
   ASSERT_TRUE(migration.abort());
 }
 
-TEST_F(TakenNames, TakenBeforeThatPutsEverythingBackAndSaysWhich) {
+TEST_F(MigrationTakenNames, TakenBeforeThatPutsEverythingBackAndSaysWhich) {
   const auto before = v1.dump();
   auto options = options_of(v1);
+  // Once all of them are paused, and the first is taken.
   options.on_progress = [this, added = false](const MigrationProgress& now) mutable {
-    if (now.step != "pausing" || added) return true;
+    if (now.step != "target" || added) return true;
     added = true;
     EXPECT_TRUE(queue_of("early").add("x"));
     return true;
