@@ -48,6 +48,10 @@ void declare_acl(CLI::App& app, Session& session) {
                  "With WAITAOF, for emq add --fsync; only for servers from 7.2 on, which know it");
   verb->add_flag("--config-get", options->config_get,
                  "With CONFIG GET, for emq add --fsync on servers before 7.2");
+  verb->add_flag(
+      "--scan", options->scan,
+      "With SCAN, for emq obliterate to find keys that no state names; it tells the names "
+      "of all keys of the server");
   session.declare_json(*verb, "Print {\"user\",\"line\"}");
   verb->callback([options, no_kill, prefixes, &session] {
     session.run = [options, no_kill, prefixes, &session] {

@@ -33,12 +33,16 @@ Exit run_bulk(
   progress.clear();
   if (!report) return session.fail(report.error());
   if (session.json) {
-    print_json({{"done", report->done}, {"skipped", report->skipped}, {"dry_run", dry_run}});
+    Json line{{"done", report->done}, {"skipped", report->skipped}, {"dry_run", dry_run}};
+    if (report->strays) line["strays"] = *report->strays;
+    print_json(line);
   } else if (dry_run) {
     print("{} jobs would be {}\n", grouped(report->done), done);
   } else {
     print("{} jobs {}", grouped(report->done), done);
     if (report->skipped > 0) print(", {} had moved meanwhile", grouped(report->skipped));
+    if (report->strays.value_or(0) > 0)
+      print(", and {} keys that were none of theirs", grouped(*report->strays));
     print("\n");
   }
   return Exit::ok;

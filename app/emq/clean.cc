@@ -75,12 +75,18 @@ Exit obliterate(const ObliteratedQueue& typed, const Session& session) {
   auto client = session.connect();
   if (!client) return session.fail(client.error());
   echomq::Queue<> queue{*client, typed.queue};
-  return run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
-    return queue.obliterate({.force = typed.force,
-                             .all = typed.all,
-                             .dry_run = typed.dry_run,
-                             .on_progress = on_progress});
+  bool looked = true;
+  const auto exit = run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
+    auto report = queue.obliterate({.force = typed.force,
+                                    .all = typed.all,
+                                    .dry_run = typed.dry_run,
+                                    .on_progress = on_progress});
+    looked = !report || typed.dry_run || report->strays;
+    return report;
   });
+  if (!looked && !session.json)
+    put(stderr, "emq: nobody looked for keys that no state names: this user may not SCAN\n");
+  return exit;
 }
 
 }  // namespace
@@ -133,7 +139,9 @@ void declare_obliterate(CLI::App& app, Session& session) {
       "  emq obliterate mail --yes\n"
       "  emq obliterate mail --yes --all --force\n"
       "The queue is paused first. After an interruption it stays so, and the same command goes on. "
-      "At the end an empty queue is left, or with --all nothing.\n");
+      "At the end an empty queue is left, or with --all nothing. Jobs that stand in no state, "
+      "because "
+      "somebody deleted keys by hand, go too, where the server lets the user SCAN.\n");
   auto options = std::make_shared<ObliteratedQueue>();
   verb->add_option("QUEUE", options->queue, "The queue")->required();
   verb->add_flag("--yes", options->yes, "Do it; nothing brings the jobs back");
@@ -142,7 +150,10 @@ void declare_obliterate(CLI::App& app, Session& session) {
   verb->add_flag("--force", options->force,
                  "Though jobs run: they are removed under their workers");
   session.declare_server(*verb);
-  session.declare_json(*verb, std::string("Print ") + kBulkJson);
+  session.declare_json(
+      *verb,
+      "Print {\"done\":N,\"skipped\":N,\"dry_run\":BOOL,\"strays\":N}: keys beside the "
+      "jobs' that nothing named; absent where nobody looked");
   verb->callback([options, &session] {
     session.run = [options, &session] { return obliterate(*options, session); };
   });

@@ -28,6 +28,10 @@ struct AclOptions {
   bool wait = false;
   bool waitaof = false;
   bool config_get = false;
+  // SCAN, with which an obliteration finds what no state of the queue names any more, because
+  // somebody deleted keys by hand. It tells the names of all keys of the server, so nobody has it
+  // who need not. Without it such keys stay, and the report says that nobody looked.
+  bool scan = false;
 };
 
 // "user NAME on resetkeys resetchannels -@all ~... +...", in one line and without a password: add

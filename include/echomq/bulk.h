@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct BulkReport {
   std::int64_t done = 0;  // with dry_run: would be
   std::int64_t skipped = 0;
   bool stopped = false;  // by on_progress
+  // Of an obliteration: keys under the queue's prefix that belonged to no job and that nothing in
+  // the queue named; they were deleted. Jobs that stood in no state are among those that are done.
+  // Absent: nobody looked, because the server's ACL denies SCAN (AclOptions::scan).
+  std::optional<std::int64_t> strays{};
 };
 
 // Which jobs a drain removes beside those that are ready.

@@ -45,7 +45,7 @@ namespace echomq::inline v2 {
 //   meta               hash    wire version, least script revision, paused, limits, event count
 //   id, repeat         string  sentinels, "echomq:2.0.0": the first write of a v1 client fails here
 //   wait               list    ready ids of priority 0, the next one at the left
-//   ghosts             hash    wait -> how many empty entries it has (of jobs taken out of it)
+//   ghosts             hash    wait, crashed -> how many empty entries it has (of removed jobs)
 //   prioritized        zset    ready id -> priority * 2^32 + a running number; priority 1 .. 2^21-1
 //   crashed            list    ready ids that have been through a crash, run one by one
 //   active             zset    id -> lease: deadline in s since 2024 * 2^21 + node * 2^11 + nonce

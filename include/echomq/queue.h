@@ -335,7 +335,8 @@ class Queue {
   Result<JobResults> retry(const std::vector<std::string>& ids, const RetryOptions& how = {}) {
     return raw_.retry(ids, how);
   }
-  // Removes jobs for good, with their logs and all else. A running one is refused (wrong_state).
+  // Removes jobs for good, with their logs and all else, also those that stand in no state, because
+  // somebody deleted keys by hand. A running one is refused (wrong_state).
   Result<void> remove(std::string_view id) { return one(raw_.remove({std::string(id)})); }
   Result<JobResults> remove(const std::vector<std::string>& ids) { return raw_.remove(ids); }
 
@@ -370,7 +371,8 @@ class Queue {
   // Removes all jobs, finished ones too, and everything that belongs to the queue. What is left is
   // an empty queue with its settings, not paused, or nothing (ObliterateOptions::all). The queue is
   // paused first, so that no more jobs begin; when the call is interrupted it stays so, and another
-  // call goes on where this one ended. Answers how many jobs were removed.
+  // call goes on where this one ended. Answers how many jobs were removed. At last all keys of the
+  // server are looked through, some at a time, for jobs of the queue that stand in no state.
   // Errors: wrong_state (jobs run, the field "value" says how many, and the queue is as it was; or
   // they are added faster than they are removed); not_found (no such queue), and as for reading.
   Result<BulkReport> obliterate(const ObliterateOptions& options = {}) {

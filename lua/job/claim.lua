@@ -1,7 +1,7 @@
 -- job/claim: moves ready ids into `active` under one lease. It touches no job hash: the worker loads
 -- those afterwards, by keys that it then knows. At most one job that has been through a crash is taken,
 -- and only when the caller runs none. An id that is active already is dropped (NX), never run twice.
--- Ghosts, the empty entries of `wait`, are dropped too, at most 256 beyond those asked for. No more are taken
+-- Ghosts, the empty entries of a line, are dropped too, at most 256 beyond those asked for. No more are taken
 -- than the limits of the queue let through; every job that is taken counts, whatever becomes of it.
 -- KEYS    meta active wait prioritized crashed marker delayed ghosts limiter
 -- ARGV    revision score count take_crashed now
@@ -9,7 +9,8 @@
 --         due ms, oldest lease, when the gate opens by itself (ms), the ids joined by blanks; due and lease
 --         are 0 when unknown, and looked up only when fewer jobs were taken than asked for
 -- ERRORS  EMQFENCE
--- COST    O(count log N): at most twelve calls, four more when there are ghosts, eight when there are limits
+-- COST    O(count log N): at most twelve calls, three more for each line with ghosts, eight when there are
+--         limits
 -- USES    fence limits gates pass
 local m = fence()
 if m.err then return m end
@@ -35,26 +36,25 @@ local function take_live(entries, out)
   return dead
 end
 
-if not m.paused and want > 0 then
-  if take_crashed and crashed > 0 then
-    ids[1] = redis.call('LPOP', KEYS[5])
-    crashed = crashed - 1
-  end
-  if waiting > 0 and #ids < want then
-    local taken = redis.call('LPOP', KEYS[3], string.format('%.0f', want - #ids))
-    local dead = take_live(taken, ids)
-    waiting = waiting - #taken
-    if dead > 0 then
-      local ahead, run = redis.call('LRANGE', KEYS[3], '0', '255'), 0
-      for i, id in ipairs(ahead) do
-        if id == '' and run == i - 1 then run = i end
-      end
-      local more = redis.call('LPOP', KEYS[3], string.format('%.0f', run + want - #ids)) or {}
-      dead = dead + take_live(more, ids)
-      waiting = waiting - #more
-      redis.pcall('HINCRBY', KEYS[8], 'wait', string.format('%.0f', -dead))
+-- Takes from the front of a line until `most` ids are there; answers how many entries it lost.
+local function take_from_line(line, name, most)
+  local taken = redis.call('LPOP', line, string.format('%.0f', most - #ids))
+  local dead, lost = take_live(taken, ids), #taken
+  if dead > 0 then
+    local ahead, run = redis.call('LRANGE', line, '0', '255'), 0
+    for i, id in ipairs(ahead) do
+      if id == '' and run == i - 1 then run = i end
     end
+    local more = redis.call('LPOP', line, string.format('%.0f', run + most - #ids)) or {}
+    dead, lost = dead + take_live(more, ids), lost + #more
+    redis.pcall('HINCRBY', KEYS[8], name, string.format('%.0f', -dead))
   end
+  return lost
+end
+
+if not m.paused and want > 0 then
+  if take_crashed and crashed > 0 then crashed = crashed - take_from_line(KEYS[5], 'crashed', 1) end
+  if waiting > 0 and #ids < want then waiting = waiting - take_from_line(KEYS[3], 'wait', want) end
   if placed > 0 and #ids < want then
     local taken = redis.call('ZPOPMIN', KEYS[4], string.format('%.0f', want - #ids))
     for i = 1, #taken, 2 do ids[#ids + 1] = taken[i] end

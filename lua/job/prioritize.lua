@@ -57,7 +57,7 @@ for i = 1, count do
       end
     end
     if not same and statuses[i] == 'ok' then
-      if at then drop_from_line(KEYS[3], KEYS[10], at) end
+      if at then drop_from_line(KEYS[3], KEYS[10], 'wait', at) end
       local place
       if priority == '0' then
         redis.call('HDEL', KEYS[13 + i], 'priority', 'place')

@@ -1,9 +1,11 @@
 -- job/remove: removes jobs for good, with all their keys, whatever state they are in but active. With `from`
 -- only jobs that are still in that state, which may then be active too; with `before` only those that have
 -- ended by then, or when they have not ended, were added by then. One in trash is no job any more and is
--- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
--- caller saw it (-1: it did not look). One that has not ended tells its parent that it was removed, unless
--- `quiet`.
+-- left alone. A waiting job is found near the ends of its line (`wait`, or `crashed` when it has been through
+-- a crash), or around `seen`, the index at which the caller saw it (-1: it did not look; -2: it has read both
+-- lines to their ends, and the job is in neither: then one that is not found here stands in no state, because
+-- somebody deleted keys by hand, and goes too). One that has not ended tells its parent that it was removed,
+-- unless `quiet`.
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
 --         ghosts subkeys events de de_due sizes_completed sizes_failed marker outbox
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
@@ -16,9 +18,8 @@
 -- STATUS  ok lock state gone moved
 -- ERRORS  EMQFENCE
 -- EMITS   removed
--- COST    O(batch log N): three calls a job, up to eight for a waiting one, three more for one that owns a
---         deduplication id; about twenty-three a batch.
---         O(length of crashed) for one that has been through a crash
+-- COST    O(batch log N): three calls a job, up to twelve for a waiting one, three more for one that owns a
+--         deduplication id; about twenty-three a batch
 -- USES    fence run line sizes dedup limits slots report emit
 local m = fence()
 if m.err then return m end
@@ -42,18 +43,19 @@ redis.call('HLEN', KEYS[16])
 redis.call('HLEN', KEYS[17])
 redis.call('HLEN', KEYS[19])
 
--- Only a job that has been through a crash stands in `crashed`. One whose hash is gone is looked for near
--- its ends.
-local function leave_crashed(id, is_there, run)
-  local side -- 1: the front, -1: the back
-  if is_there then
-    side = crashes_of(run) ~= '0' and '1'
-  elseif redis.call('LPOS', KEYS[5], id, 'MAXLEN', '256') then
-    side = '1'
-  elseif redis.call('LPOS', KEYS[5], id, 'RANK', '-1', 'MAXLEN', '256') then
-    side = '-1'
-  end
-  return side and redis.call('LREM', KEYS[5], side, id) > 0
+local function leave(line, name, id, index)
+  local at = find_in_line(line, id, index)
+  if at then drop_from_line(line, KEYS[11], name, at) end
+  return at
+end
+
+-- A job that has been through a crash stands in `crashed`, any other in `wait`. One whose hash is gone does
+-- not tell, and where the caller looked, its hash need not say the truth.
+local function leave_its_line(id, is_there, run, index)
+  local suspect = not is_there or crashes_of(run) ~= '0'
+  if suspect and leave(KEYS[5], 'crashed', id, index) then return true end
+  if leave(KEYS[3], 'wait', id, index) then return true end
+  return not suspect and index ~= '-1' and leave(KEYS[5], 'crashed', id, index)
 end
 
 -- A full server allows this write, and after it the rest.
@@ -91,13 +93,8 @@ for i = 1, count do
       from_failed[#from_failed + 1] = id
     elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
-    elseif not leave_crashed(id, there, job[3]) then
-      local index = find_in_line(KEYS[3], id, ARGV[6 + 2 * i])
-      if index then
-        drop_from_line(KEYS[3], KEYS[11], index)
-      else
-        out = not there
-      end
+    elseif not leave_its_line(id, there, job[3], ARGV[6 + 2 * i]) then
+      out = not there or ARGV[6 + 2 * i] == '-2'
     end
     if not out then
       statuses[i] = 'moved'

@@ -4,5 +4,6 @@ local function room_left(m, length, ghosts)
   if not m.limits then return nil end
   local _, _, _, _, most = limits_of(m)
   if most == 0 then return nil end
-  return most - length + (tonumber(redis.call('HGET', ghosts, 'wait') or '0') or 0)
+  local noted = redis.call('HMGET', ghosts, 'wait', 'crashed')
+  return most - length + (tonumber(noted[1] or '0') or 0) + (tonumber(noted[2] or '0') or 0)
 end

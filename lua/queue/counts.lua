@@ -9,9 +9,14 @@
 -- USES    fence
 local m = fence()
 if m.err then return m end
-local ghosts = tonumber(redis.call('HGET', KEYS[11], 'wait') or '0') or 0
+local noted = redis.call('HMGET', KEYS[11], 'wait', 'crashed')
+-- Where somebody deleted a line by hand its ghosts are gone with it.
+local function without_ghosts(length, ghosts)
+  return math.max(length - (tonumber(ghosts or '0') or 0), 0)
+end
 return {
-  redis.call('LLEN', KEYS[2]) - ghosts + redis.call('LLEN', KEYS[3]),
+  without_ghosts(redis.call('LLEN', KEYS[2]), noted[1]) +
+    without_ghosts(redis.call('LLEN', KEYS[3]), noted[2]),
   redis.call('ZCARD', KEYS[4]),
   redis.call('ZCOUNT', KEYS[5], '-inf', '(inf'), -- without the sentinel
   redis.call('ZCARD', KEYS[6]),

@@ -70,7 +70,8 @@ Result<std::string> acl_line(const AclOptions& options) {
   std::set<std::string> commands(kPlainCommands.begin(), kPlainCommands.end());
   for (const auto& [wanted, command] :
        {std::pair{options.client_kill, "client|kill"}, std::pair{options.wait, "wait"},
-        std::pair{options.waitaof, "waitaof"}, std::pair{options.config_get, "config|get"}})
+        std::pair{options.waitaof, "waitaof"}, std::pair{options.config_get, "config|get"},
+        std::pair{options.scan, "scan"}})
     if (wanted) commands.insert(command);
   // The rules hold for what a script calls as well.
   for (const auto* script : scripts::all())

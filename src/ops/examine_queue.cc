@@ -224,8 +224,8 @@ class QueueExamination {
                         std::to_string(nowhere.size()) + " jobs in no state" + looked + "; " +
                         some.front() + " is one",
                     "somebody deleted keys by hand, or the server lost its last data: ids are "
-                    "dropped when a worker meets them; a job in no state can be read by HGETALL, "
-                    "deleted, and added again");
+                    "dropped when a worker meets them; a job in no state can be read by `emq job`, "
+                    "removed by `emq remove`, and added again");
       return;
     }
     patient_.tell("orphans", Health::good, "none" + looked);

@@ -132,6 +132,7 @@ constexpr std::array kAnswers{
     Answer{"schedule/fire", "[[ok] 1800000620000]"},
     Answer{"job/retry_finished", "[ok ok]"},
     Answer{"job/remove", "[[ok ok ok ok ok ok] []]"},
+    Answer{"job/remove", "[[ok ok lock gone] []]"},
 };
 
 }  // namespace

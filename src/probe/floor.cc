@@ -63,6 +63,7 @@ constexpr std::array kSince{
     Since{"RPOP", "1.0.0"},
     Since{"RPUSH", "1.0.0"},
     Since{"SADD", "1.0.0"},
+    Since{"SCAN", "2.8.0"},
     Since{"SCARD", "1.0.0"},
     Since{"SELECT", "1.0.0"},
     Since{"SET", "1.0.0"},

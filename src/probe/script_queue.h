@@ -162,7 +162,7 @@ struct RetryOfFinished {
 
 // What is removed must be so still.
 struct RemoveWhere {
-  std::int64_t seen = -1;  // an index in `wait`, where the ids are looked for
+  std::int64_t seen = -1;  // an index in their line, where the ids are looked for
   std::string state{};     // empty: any but active
   std::string before{};    // ms; ended by then, or added by then
   bool quiet = false;      // no parent is told

@@ -83,6 +83,12 @@ const std::vector<Exercise>& further_exercises() {
        [](Scene& s) {
          return s.q.remove({"g2", "p2", "w2", "dn", "f2", "fp"});
        }},
+      // Of one that stands in no state any more.
+      {"job/remove",
+       [](Scene& s) {
+         s.q.redis()({"LREM", s.q.keys.wait, "1", "w1"});
+         return s.q.remove({"w1", "c1", "a1", "never"}, {.seen = -2});
+       }},
   };
   return all;
 }

@@ -24,6 +24,8 @@ constexpr int kLooks = 5;
 constexpr std::size_t kPlacedBatch = 16;
 // Deleting costs more than moving.
 constexpr std::size_t kRemoveBatch = 128;
+// Of a job that waits and is in no line.
+constexpr std::string_view kLost = "lost";
 // So near the front of the line the script looks by itself.
 constexpr std::int64_t kNearFront = 256;
 
@@ -109,12 +111,29 @@ List slice(const List& all, std::size_t from, std::size_t most) {
   return {begin, begin + static_cast<std::ptrdiff_t>(std::min(most, all.size() - from))};
 }
 
-// Those that stand deep in the line are found first, then said again with their places.
+// What is done with a job that is in no line, however often it was looked for, though it waits.
+enum class Lost { is_told, goes };
+
+// A job that went as one in no line and had moved behind each look: its entry goes too.
+Result<void> drop_entries(QueueCore& queue, const Ids& ids, const PlacedBatch& batch) {
+  if (ids.empty()) return {};
+  const auto found = locate(queue, ids);
+  if (!found) return found.error();
+  for (const auto& [id, place] : *found)
+    if (const auto dropped = batch({id}, {place}); !dropped) return dropped.error();
+  return {};
+}
+
+// Those that stand deep in the line are found first, then said again with their places. One that
+// was not found by the last look is told `lost`, unless it goes.
 Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch& batch,
-                             const Places& seen = {}) {
+                             const Places& seen = {}, Lost lost = Lost::is_told) {
   auto statuses = batch(ids, seen.empty() ? Places(ids.size(), -1) : seen);
   if (!statuses) return statuses;
+  Ids gone;
   for (int look = 0; look < kLooks; ++look) {
+    const bool is_last = look == kLooks - 1;
+    const auto unseen = is_last && lost == Lost::goes ? kInNoLine : -1;
     std::vector<std::size_t> again;  // indices of ids
     Ids moved;
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -130,13 +149,19 @@ Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch
       Places places;
       for (const auto& id : chunk) {
         const auto at = found->find(id);
-        places.push_back(at == found->end() ? -1 : at->second);
+        places.push_back(at == found->end() ? unseen : at->second);
       }
       const auto answered = batch(chunk, places);
       if (!answered) return answered.error();
-      for (std::size_t i = 0; i < chunk.size(); ++i) (*statuses)[again[from + i]] = (*answered)[i];
+      for (std::size_t i = 0; i < chunk.size(); ++i) {
+        auto& status = (*statuses)[again[from + i]];
+        status = (*answered)[i];
+        if (places[i] == kInNoLine && status == "ok") gone.push_back(chunk[i]);
+        if (is_last && places[i] < 0 && status == "moved") status = kLost;
+      }
     }
   }
+  if (const auto dropped = drop_entries(queue, gone, batch); !dropped) return dropped.error();
   return statuses;
 }
 
@@ -148,6 +173,8 @@ Result<void> result_of(const QueueCore& queue, const std::string& id, const std:
   std::string why(unfit);
   if (status == "lock") why = "is running; a job that runs cannot be removed";
   if (status == "moved") why = "moved each time that it was looked for; try again";
+  if (status == kLost)
+    why = "stands in no state, because somebody deleted keys by hand; remove it, and add it again";
   return Error{ErrorCode::wrong_state,
                "job " + id + " of queue \"" + queue.name() + "\" " + why,
                {{"queue", queue.name()}, {"value", id}}};
@@ -215,17 +242,19 @@ Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom
   const auto is_deep = [](std::int64_t place) { return place >= kNearFront; };
   const bool deep = std::any_of(places.begin(), places.end(), is_deep);
   const auto most = deep ? kPlacedBatch : kRemoveBatch;
+  const bool says_places = deep || (!places.empty() && places.front() == kInNoLine);
+  const bool any_state = !from.state && !from.before_ms;
   Statuses all;
   Aftermath after;
   for (std::size_t at = 0; at < ids.size(); at += most) {
     const auto chunk = slice(ids, at, most);
-    const auto seen = deep ? slice(places, at, most) : Places();
+    const auto seen = says_places ? slice(places, at, most) : Places();
     auto statuses = with_places(
         queue, chunk,
         [&](const Ids& some, const Places& where) {
           return remove_placed(queue, some, from, where, after);
         },
-        seen);
+        seen, any_state ? Lost::goes : Lost::is_told);
     if (!statuses) return statuses;
     std::move(statuses->begin(), statuses->end(), std::back_inserter(all));
   }

@@ -20,8 +20,10 @@ namespace echomq::inline v2 {
 using Ids = std::vector<std::string>;
 // What a script answered for each id.
 using Statuses = std::vector<std::string>;
-// Where each id was seen in `wait`, as an index; -1: not looked for.
+// Where each id was seen in its line, as an index; -1: not looked for.
 using Places = std::vector<std::int64_t>;
+// Looked for in both lines, and in neither: a job that no other state has either stands in none.
+inline constexpr std::int64_t kInNoLine = -2;
 
 // Which finished jobs are retried.
 struct RetryFrom {
@@ -30,7 +32,8 @@ struct RetryFrom {
 };
 
 // Which of the named jobs are removed: those that are as they were seen. Any that does not run
-// without a state; with one those that are in it still, running ones if it is `active`.
+// without a state, those that stand in none among them; with one those that are in it still,
+// running ones if it is `active`.
 struct RemoveFrom {
   std::optional<JobState> state{};
   // Ended by then, or when they have not ended, added by then. Milliseconds since 1970.

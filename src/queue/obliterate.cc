@@ -17,6 +17,7 @@
 #include "queue/moves.h"
 #include "queue/pause.h"
 #include "queue/relay.h"
+#include "queue/strays.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -63,8 +64,11 @@ class Obliteration {
       if (auto problem = empty_trash()) return *problem;
       if (auto problem = remove_jobs(*counts)) return *problem;
       if (report_.stopped) return report_;
-      if (round == 0)
+      if (round == 0) {
         if (auto problem = clear_subkeys()) return *problem;
+        if (auto problem = remove_strays()) return *problem;
+        if (report_.stopped) return report_;
+      }
       const auto left = end();
       if (!left) return left.error();
       if (*left > 0) continue;
@@ -188,13 +192,45 @@ class Obliteration {
     });
   }
 
+  // When no state names a job any more: those that stand in none, and what is left of others. What
+  // is added meanwhile and caught here leaves an id without a job, which the next round removes.
+  std::optional<Error> remove_lost(const Ids& ids) {
+    const auto statuses =
+        remove_batch(queue_, ids, {.add_kept = false}, Places(ids.size(), kInNoLine));
+    if (!statuses) return statuses.error();
+    report_.done += std::count(statuses->begin(), statuses->end(), "ok");
+    return std::nullopt;
+  }
+
   // Of jobs whose hashes were deleted by hand: there are no such jobs, but keys of theirs.
   std::optional<Error> clear_subkeys() {
-    return through_members(queue_.keys().subkeys, [this](const Ids& ids) -> std::optional<Error> {
-      const auto statuses = remove_batch(queue_, ids);
-      if (!statuses) return statuses.error();
-      return std::nullopt;
-    });
+    return through_members(queue_.keys().subkeys,
+                           [this](const Ids& ids) { return remove_lost(ids); });
+  }
+
+  // What nothing in the queue names; behind the jobs that its states name, and before the end,
+  // which looks once more whether anything was added meanwhile.
+  std::optional<Error> remove_strays() {
+    std::string cursor = "0";
+    report_.strays = 0;
+    do {
+      const auto page = read_strays(queue_, cursor);
+      if (!page && page.error().code == ErrorCode::denied) {
+        report_.strays.reset();
+        return std::nullopt;
+      }
+      if (!page) return page.error();
+      cursor = page->next;
+      if (auto problem = remove_lost(page->jobs)) return problem;
+      const auto deleted = delete_strays(queue_, page->others);
+      if (!deleted) return deleted.error();
+      *report_.strays += *deleted;
+      if (page->jobs.empty() || !options_.on_progress) continue;
+      const auto reached = report_.done + report_.skipped;
+      report_.stopped =
+          !options_.on_progress({report_.done, report_.skipped, std::max(total_, reached)});
+    } while (cursor != "0" && !report_.stopped);
+    return std::nullopt;
   }
 
   // Answers how many jobs are there still.

@@ -22,6 +22,13 @@ class JobRemove : public ScriptTest {
       q.add(jobs);
     }
   }
+  // The same, each of which has been through a crash.
+  void fill_crashed(int count) {
+    fill(count);
+    for (int i = 0; i < count; ++i)
+      redis({"HSET", q.job("j" + std::to_string(i)), "run", "1:0:1:0:0::w"});
+    redis({"RENAME", q.keys.wait, q.keys.crashed});
+  }
   std::int64_t waiting() { return q.counts().items.at(0).integer; }
 };
 
@@ -152,6 +159,74 @@ TEST_F(JobRemove, DeepInTheLineByItsPlaceAndLeavesAGhost) {
   EXPECT_EQ(claimed, 1'999U);
   EXPECT_EQ(last, "j1000");
   EXPECT_EQ(redis({"HGET", q.keys.ghosts, "wait"}).text, "0");
+}
+
+// As in `wait`: nothing looks through all of it.
+TEST_F(JobRemove, DeepInTheLineOfCrashedJobsToo) {
+  fill_crashed(2'000);
+  EXPECT_EQ(statuses(q.remove({"j0", "j255", "j1999"})), "ok ok ok");
+  EXPECT_EQ(redis({"LLEN", q.keys.crashed}).integer, 1'997);
+  expect_unchanged("moved", [&] { return q.remove({"j1000"}); });
+  expect_unchanged("moved", [&] { return q.remove({"j1000"}, {.seen = 500}); });
+  EXPECT_EQ(statuses(q.remove({"j1000", "j1001", "j1002"}, {.seen = 1'200})), "ok ok ok");
+  EXPECT_EQ(redis({"LLEN", q.keys.crashed}).integer, 1'997);
+  EXPECT_EQ(redis({"HGET", q.keys.ghosts, "crashed"}).text, "3");
+  EXPECT_EQ(waiting(), 1'994);
+  redis({"LTRIM", q.keys.crashed, "990", "-1"});
+  std::string all;
+  for (int i = 0; i < 10; ++i) all += q.claim(1).ids() + " ";
+  EXPECT_EQ(all, "j992 j993 j994 j995 j996 j997 j998 j999 j1003 j1004 ");
+  EXPECT_EQ(redis({"HGET", q.keys.ghosts, "crashed"}).text, "0");
+}
+
+TEST_F(JobRemove, AClaimPassesByManyGhostsOfCrashedJobs) {
+  fill_crashed(1'500);
+  for (int i = 0; i < 1'200; ++i) redis({"LSET", q.keys.crashed, std::to_string(i), ""});
+  redis({"HSET", q.keys.ghosts, "crashed", "1200"});
+  EXPECT_EQ(waiting(), 300);
+  int calls = 0;
+  std::string next;
+  while (next.empty() && ++calls < 20) next = q.claim(1).ids();
+  EXPECT_EQ(next, "j1200");
+  EXPECT_LE(calls, 5);
+  EXPECT_EQ(waiting(), 299);
+}
+
+// A limit of the queue's length counts jobs.
+TEST_F(JobRemove, GhostsOfCrashedJobsTakeNoRoom) {
+  fill_crashed(2'000);
+  ASSERT_EQ(statuses(q.remove({"j1000"}, {.seen = 1'000})), "ok");
+  redis({"HSET", q.keys.meta, "limits", "0:0:0:0:2000"});
+  EXPECT_EQ(statuses(q.add({{.id = "one"}, {.id = "two"}})), "ok full");
+}
+
+// P10: somebody deleted the key in which it stood.
+TEST_F(JobRemove, P10_WhatIsInNoStateGoesWhereTheCallerLooked) {
+  q.add({{.id = "waits"}, {.id = "runs"}, {.id = "died"}});
+  ASSERT_EQ(q.claim(1).ids(), "waits");
+  redis({"HSET", q.job("died"), "run", "1:0:1:0:0::w"});
+  redis({"ZREM", q.keys.active, "waits"});
+  ASSERT_EQ(q.claim(1).ids(), "runs");
+  redis({"DEL", q.keys.wait});
+  expect_unchanged("moved lock moved gone", [&] {
+    return q.remove({"waits", "runs", "died", "never"});
+  });
+  expect_unchanged("moved lock", [&] { return q.remove({"died", "runs"}, {.seen = 300}); });
+  EXPECT_EQ(statuses(q.remove({"waits", "runs", "died", "never"}, {.seen = -2})),
+            "ok lock ok gone");
+  EXPECT_EQ(redis({"EXISTS", q.job("waits"), q.job("died")}).integer, 0);
+  EXPECT_EQ(statuses(q.add({{.id = "waits"}})), "ok") << "its id is free";
+}
+
+// Whoever looked may have been overtaken: what the script finds by itself is taken out of its line,
+// and what has another state leaves that.
+TEST_F(JobRemove, P10_WhatHasComeBackSinceTheLookLeavesItsState) {
+  q.add({{.id = "front"}, {.id = "later", .delay = 9}, {.id = "placed", .priority = 2}});
+  q.add({{.id = "died"}});
+  redis({"LREM", q.keys.wait, "1", "died"});
+  redis({"RPUSH", q.keys.crashed, "died"});
+  EXPECT_EQ(statuses(q.remove({"front", "later", "placed", "died"}, {.seen = -2})), "ok ok ok ok");
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0 0]");
 }
 
 TEST_F(JobRemove, AClaimPassesByManyGhosts) {

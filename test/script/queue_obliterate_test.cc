@@ -109,5 +109,22 @@ TEST_F(QueueObliterate, GhostsAreNoJobs) {
   EXPECT_EQ(redis({"EXISTS", q.keys.wait, q.keys.ghosts}).integer, 0);
 }
 
+// P10: somebody deleted `ghosts`, or a line whose ghosts are counted still.
+TEST_F(QueueObliterate, P10_AWrongCountOfGhostsKeepsNothing) {
+  std::vector<std::string> entries{"RPUSH", q.keys.wait};
+  entries.insert(entries.end(), 5'000, "");
+  redis(entries);
+  EXPECT_EQ(q.obliterate().integer, 904) << "the first 4,096 went";
+  EXPECT_EQ(q.obliterate().integer, 0);
+  redis({"RPUSH", q.keys.crashed, "", "died"});
+  EXPECT_EQ(q.obliterate().integer, 1);
+  EXPECT_EQ(show(redis({"LRANGE", q.keys.crashed, "0", "-1"})), "[died]");
+  redis({"DEL", q.keys.crashed});
+  redis({"HSET", q.keys.ghosts, "wait", "7", "crashed", "3"});
+  EXPECT_EQ(show(q.counts()), "[0 0 0 0 0 0 0 0 0 0]");
+  q.add({{.id = "later", .delay = 5'000}});
+  EXPECT_EQ(q.obliterate().integer, 1);
+}
+
 }  // namespace
 }  // namespace echomq::test

@@ -77,6 +77,7 @@ std::vector<std::string> least_privilege() {
   AclOptions options;
   options.user = "default";
   options.wait = options.config_get = true;  // for the adds that are confirmed
+  options.scan = true;                       // for obliterations
   const auto rules = acl_rules(acl_line(options).value());
   words.insert(words.end(), rules.begin(), rules.end());
   return words;

@@ -191,6 +191,13 @@ class KeyFlow {
     if ((name == "LRANGE" || name == "ZRANGE" || name == "ZREVRANGE") && !by_value &&
         call.parts.size() > 4 && is_negative(*call.parts[4]) && !is_negative(*call.parts[3]))
       report(problems_, call.at, std::string(name) + " to the end reads without a bound");
+    if (name == "LPOS" && !words.contains("MAXLEN"))
+      report(problems_, call.at, "LPOS without MAXLEN looks through the whole list");
+    // Empty entries are alike, so whoever has just made one near an end finds one there.
+    const bool removes_empty =
+        call.parts.size() > 4 && call.parts[4]->kind == Kind::string && call.parts[4]->text.empty();
+    if (name == "LREM" && !removes_empty)
+      report(problems_, call.at, "LREM of an id looks through the whole list");
   }
 
   static bool is_negative(const Expression& e) {

@@ -38,7 +38,9 @@ export interface NewJob {
 
 export type AddResult = { ok: true; id: string; deduplicated: boolean } | { ok: false; error: EchoMQError };
 
-const LINE_PAGE = 4_096; // entries of `wait` in one read
+const LINE_PAGE = 4_096; // entries of a line in one read
+const LINE_OVERLAP = 512; // entries go forward while others are claimed: so many are read twice
+const LOOKS = 5; // how often a waiting job is looked for, while its line moves
 
 export class Queue {
   private readonly core: QueueCore;
@@ -117,8 +119,14 @@ export class Queue {
     checkAnyJobId(id);
     let status = await this.removeSeen(id, -1);
     // It waits where the script did not look: its place is found in bounded reads, and may move meanwhile.
-    for (let look = 0; status === 'moved' && look < 5; ++look)
-      status = await this.removeSeen(id, await this.placeOf(id));
+    for (let look = 1; status === 'moved' && look <= LOOKS; ++look) {
+      const seen = await this.placeOf(id);
+      // In no line, however often: somebody deleted keys by hand, and it stands in no state.
+      status = await this.removeSeen(id, seen < 0 && look === LOOKS ? -2 : seen);
+      if (seen >= 0 || look < LOOKS || status !== 'ok') continue;
+      const left = await this.placeOf(id); // it had moved behind each look
+      if (left >= 0) await this.removeSeen(id, left);
+    }
     if (status === 'ok') return;
     if (status === 'gone') throw this.core.noSuchJob(id);
     const why = status === 'lock' ? 'runs' : 'moved each time that it was looked for; try again';
@@ -182,12 +190,14 @@ export class Queue {
 
   // The index of a waiting job in its line, -1: it is not there any more.
   private async placeOf(id: string): Promise<number> {
-    for (let from = 0; ; from += LINE_PAGE) {
-      const range = [this.core.keys.wait, String(from), String(from + LINE_PAGE - 1)];
-      const ids = textsOf(await this.core.client.command('lrange', range));
-      const at = ids.indexOf(id);
-      if (at >= 0) return from + at;
-      if (ids.length < LINE_PAGE) return -1;
-    }
+    for (const line of [this.core.keys.wait, this.core.keys.crashed])
+      for (let from = 0, more = true; more; from += LINE_PAGE - LINE_OVERLAP) {
+        const range = [line, String(from), String(from + LINE_PAGE - 1)];
+        const ids = textsOf(await this.core.client.command('lrange', range));
+        const at = ids.indexOf(id);
+        if (at >= 0) return from + at;
+        more = ids.length === LINE_PAGE;
+      }
+    return -1;
   }
 }

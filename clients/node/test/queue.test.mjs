@@ -160,6 +160,17 @@ test('a job is removed from the middle of a long line', async () => {
   assert.equal((await queue.counts()).waiting, 2_999);
 });
 
+test('a job that stands in no state is removed, and its id is free', async () => {
+  const queue = fresh();
+  await queue.add('first', { id: 'mine' });
+  await server.raw.del(`emq:{${queue.name}}:wait`);
+  await assert.rejects(queue.add('second', { id: 'mine' }), refusedAs('duplicate'));
+  await queue.remove('mine');
+  await assert.rejects(queue.remove('mine'), refusedAs('not_found'));
+  await queue.add('second', { id: 'mine' });
+  assert.equal((await queue.counts()).waiting, 1);
+});
+
 test('data is replaced', async () => {
   const queue = fresh();
   const { id } = await queue.add(1);

@@ -98,14 +98,19 @@ class Filler {
     make("past", "ZADD", kPast);
   }
 
-  // Puts the entries behind what stands in those of the keys that hold states.
+  // Puts the entries behind what stands in those of the keys that hold states; in `crashed` before
+  // it, so that what is looked for there stands behind all of them.
   void fill(const ScriptQueue& q, const std::set<std::string>& keys) {
     for (const auto& key : {q.keys.wait, q.keys.crashed})
       if (keys.contains(key)) {
-        auto before = texts(redis_({"LRANGE", key, "0", "-1"}));
-        std::reverse(before.begin(), before.end());
+        auto ours = texts(redis_({"LRANGE", key, "0", "-1"}));
         copy("list", key);
-        say("LPUSH", key, before);
+        if (key == q.keys.crashed) {
+          say("RPUSH", key, ours);
+          continue;
+        }
+        std::reverse(ours.begin(), ours.end());
+        say("LPUSH", key, ours);
       }
     if (keys.contains(q.keys.trash)) {
       const auto before = texts(redis_({"SMEMBERS", q.keys.trash}));
@@ -218,6 +223,21 @@ class Filler {
   std::set<std::string> in_trash_;
 };
 
+// What looks through a list as far as the server likes: its words are the same however long that
+// is.
+std::string looked_through(const std::vector<std::vector<std::string>>& commands) {
+  for (const auto& words : commands) {
+    const auto has = [&](const char* word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    // Of the empty entries, which are alike, one was made near that end by the call before.
+    const bool is_search = (words[0] == "LREM" && !words.back().empty()) || words[0] == "LINSERT" ||
+                           (words[0] == "LPOS" && !has("MAXLEN"));
+    if (is_search) return testing::PrintToString(words);
+  }
+  return {};
+}
+
 TEST(BoundedWork, B46_P14_CommandsInsideAScriptDoNotGrowWithTheQueue) {
   // A minute's work of the server's, and hardly any of ours.
   if (kSanitized)
@@ -258,6 +278,7 @@ TEST(BoundedWork, B46_P14_CommandsInsideAScriptDoNotGrowWithTheQueue) {
     EXPECT_EQ(seen[1'000].commands, seen[1'000'000].commands) << exercise.script;
     EXPECT_EQ(seen[1'000].answered, seen[1'000'000].answered) << exercise.script;
     EXPECT_FALSE(seen[1'000].commands.empty()) << exercise.script;
+    EXPECT_EQ(looked_through(seen[1'000'000].commands), "") << exercise.script;
     EXPECT_LT(seen[1'000'000].microseconds, 50'000) << exercise.script;
   }
 }

@@ -185,7 +185,7 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
     }
     if (state == "waiting" && std::erase(crashed, id) == 0) {
       const auto at = find_in_line(id, where.seen);
-      if (!at && job != nullptr) {
+      if (!at && job != nullptr && where.seen != -2) {
         statuses.back() = "moved";
         continue;
       }

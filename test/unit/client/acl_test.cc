@@ -37,12 +37,13 @@ TEST(AclLine, OfOneQueueDoesNotReadTheOthers) {
 TEST(AclLine, GrantsWhatIsAskedForAndNoMore) {
   for (const auto* word : {"-@all", "+evalsha", "+bzpopmin", "+hset", "+client|kill"})
     EXPECT_TRUE(grants({}, word)) << word;
-  for (const auto* word : {"+@all", "+flushall", "+config|get", "+keys", "+wait", "+waitaof"})
+  for (const auto* word : {"+@all", "+flushall", "+config|get", "+keys", "+wait", "+waitaof", "+scan"})
     EXPECT_FALSE(grants({}, word)) << word;
   EXPECT_FALSE(grants({.client_kill = false}, "+client|kill"));
   EXPECT_TRUE(grants({.wait = true}, "+wait"));
   EXPECT_TRUE(grants({.waitaof = true}, "+waitaof"));
   EXPECT_TRUE(grants({.config_get = true}, "+config|get"));
+  EXPECT_TRUE(grants({.scan = true}, "+scan"));
 }
 
 TEST(AclLine, RefusesWhatWouldBeAnotherWord) {

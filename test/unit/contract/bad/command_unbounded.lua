@@ -16,6 +16,8 @@ redis.call('LRANGE', KEYS[2], '0', '-1')
 redis.call('XRANGE', KEYS[3], '-', '+')
 redis.call('SMEMBERS', KEYS[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '0', '1')
+redis.call('LREM', KEYS[2], '1', ARGV[2])
+redis.call('LPOS', KEYS[2], ARGV[2])
 local statuses, touched = {}, {}
 redis.call('LLEN', KEYS[2])
 for i = 1, tonumber(ARGV[3]) do
@@ -29,3 +31,5 @@ return statuses
 -- refused at 16: XRANGE without COUNT reads without a bound
 -- refused at 17: SMEMBERS is refused
 -- refused at 18: ZREMRANGEBYSCORE is refused: it deletes without a limit
+-- refused at 19: LREM of an id looks through the whole list
+-- refused at 20: LPOS without MAXLEN looks through the whole list
