@@ -2,17 +2,18 @@
 -- only jobs that are still in that state, which may then be active too; with `before` only those that have
 -- ended by then, or when they have not ended, were added by then. One in trash is no job any more and is
 -- left alone. A waiting job is found near the ends of `wait`, or around `seen`, the index at which the
--- caller saw it (-1: it did not look). One that has not ended tells its parent that it was removed, unless
--- `quiet`.
+-- caller saw it (-1: it did not look). With `of`, `<queue>:<id>` of a parent, only children of that one. One
+-- that has not ended tells its parent that it was removed; with `quiet` the message is answered and not
+-- written, because the parent goes too.
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
 --         ghosts subkeys events de de_due sizes_completed sizes_failed marker outbox
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
--- ARGV    revision now count from before quiet
+-- ARGV    revision now count from before quiet of
 -- ITEM ARGV id seen
--- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from` or younger than `before`;
---         `moved`: it waits where nobody looked); where an add is kept until a job that was removed is over,
---         the deduplication id, the job and the add, one behind the other; where any told its parent, the
---         messages, field and message in turn
+-- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from`, younger than `before` or
+--         no child of `of`; `moved`: it waits where nobody looked); where an add is kept until a job that
+--         was removed is over, the deduplication id, the job and the add, one behind the other; where any
+--         tells its parent, the messages, field and message in turn
 -- STATUS  ok lock state gone moved
 -- ERRORS  EMQFENCE
 -- EMITS   removed
@@ -24,7 +25,8 @@ local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 local ids = {}
-for i = 1, count do ids[i] = ARGV[5 + 2 * i] end
+local of = ARGV[7] ~= '' and ':' .. ARGV[7]
+for i = 1, count do ids[i] = ARGV[6 + 2 * i] end
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local prioritized = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local delayed = redis.call('ZMSCORE', KEYS[6], unpack(ids))
@@ -70,6 +72,8 @@ for i = 1, count do
   local at = tonumber(completed[i] or failed[i] or added or '0')
   if trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
+  elseif of and there and string.sub(job[4] or '', -#of) ~= of then
+    statuses[i] = 'state'
   elseif state == 'active' and from ~= 'active' then
     statuses[i] = 'lock'
   elseif from ~= '' and state ~= from or before and at > before then
@@ -92,7 +96,7 @@ for i = 1, count do
     elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
     elseif not leave_crashed(id, there, job[3]) then
-      local index = find_in_line(KEYS[3], id, ARGV[6 + 2 * i])
+      local index = find_in_line(KEYS[3], id, ARGV[7 + 2 * i])
       if index then
         drop_from_line(KEYS[3], KEYS[11], index)
       else
@@ -109,7 +113,7 @@ for i = 1, count do
       if there then
         redis.call('DEL', KEYS[k])
         removed[#removed + 1] = id
-        if ARGV[6] ~= '1' and not completed[i] and not failed[i] then
+        if not completed[i] and not failed[i] then
           report(id, job[4], 'f', now, 'removed before its end', sent)
         end
         local e = job[2] and read_entry(redis.call('HGET', KEYS[14], job[2]))
@@ -125,7 +129,7 @@ for i = 1, count do
     end
   end
 end
-send(KEYS[19], sent)
+if ARGV[6] ~= '1' then send(KEYS[19], sent) end
 free_slots(m, KEYS[2], KEYS[18], left)
 forget_sizes(KEYS[16], from_completed)
 forget_sizes(KEYS[17], from_failed)
