@@ -129,6 +129,11 @@ std::string state_of(const FlowTree& tree) {
   return tree.there ? std::string(name(tree.job.state)) : "gone, " + std::string(name(tree.state));
 }
 
+// More than were asked for.
+std::int64_t children_cut(const FlowTree& tree) {
+  return tree.counts.all() - static_cast<std::int64_t>(tree.children.size());
+}
+
 void draw(const FlowTree& tree, const std::string& lead, const std::string& below,
           std::string& out) {
   out += fmt::format("{}{}:{} {}  {}", lead, tree.queue, tree.id,
@@ -142,9 +147,7 @@ void draw(const FlowTree& tree, const std::string& lead, const std::string& belo
     const bool last = i + 1 == tree.children.size() && !tree.cut;
     draw(tree.children[i], below + (last ? "`- " : "|- "), below + (last ? "   " : "|  "), out);
   }
-  if (tree.cut)
-    out += fmt::format("{}`- ... {} more\n", below,
-                       tree.counts.all() - static_cast<std::int64_t>(tree.children.size()));
+  if (tree.cut) out += fmt::format("{}`- ... {} more\n", below, children_cut(tree));
 }
 
 std::string dot_name(const FlowTree& tree) { return "\"" + tree.queue + ":" + tree.id + "\""; }
@@ -161,6 +164,11 @@ void to_dot(const FlowTree& tree, std::string& out) {
     out += fmt::format("  {} -> {};\n", dot_name(tree), dot_name(child));
     to_dot(child, out);
   }
+  if (!tree.cut) return;
+  // No id has a blank.
+  const auto more = "\"" + tree.queue + ":" + tree.id + " more\"";
+  out += fmt::format("  {} [label=\"... {} more\", shape=plaintext];\n  {} -> {};\n", more,
+                     children_cut(tree), dot_name(tree), more);
 }
 
 }  // namespace

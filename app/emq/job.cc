@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <optional>
 
 #include "argument.h"
 #include "echomq/id.h"
@@ -14,14 +13,13 @@
 #include "fleet/base64.h"
 #include "job_json.h"
 #include "moment.h"
+#include "option_lines.h"
 #include "session.h"
 
 namespace emq {
 namespace {
 
-using echomq::Backoff;
 using echomq::JobInfo;
-using echomq::Keep;
 
 // For people a long text is cut here; --json has all of it.
 constexpr std::size_t kShown = 4'096;
@@ -33,31 +31,6 @@ Style colour_of(echomq::JobState state) {
     case echomq::JobState::active: return Style::yellow;
     default: return Style::plain;
   }
-}
-
-std::string describe(const Backoff& backoff) {
-  if (backoff.kind == Backoff::Kind::none) return "none";
-  auto text =
-      fmt::format("{}, {} ms", backoff.kind == Backoff::Kind::fixed ? "fixed" : "exponential",
-                  backoff.delay.count());
-  if (backoff.jitter > 0) text += fmt::format(", jitter {}", backoff.jitter);
-  return text;
-}
-
-std::string describe(const Keep& keep) {
-  const auto count = keep.count < 0 ? "any number" : grouped(keep.count);
-  auto text = keep.age.count() == 0 ? count : count + ", for " + length(keep.age);
-  if (keep.bytes != 0) text += ", " + grouped(keep.bytes) + " bytes";
-  return text;
-}
-
-std::string describe(const echomq::Deduplication& rule) {
-  auto text = rule.id;
-  if (rule.ttl) text += ", for " + length(*rule.ttl);
-  if (rule.extend) text += ", extended";
-  if (rule.replace) text += ", replaced while delayed";
-  if (rule.keep_last) text += ", the last one is kept";
-  return text;
 }
 
 void line(std::string_view label, std::string_view text) {
@@ -97,14 +70,7 @@ void show(const JobInfo& job, std::int64_t now_ms) {
   time("finished", job.finished_ms);
   line("attempts", fmt::format("{} of {} made, {} started, {} crashed", job.attempts_made,
                                job.options.attempts, job.attempts_started, job.crashes));
-  line("backoff", describe(job.options.backoff));
-  line("priority",
-       job.options.lifo ? "front of the line (lifo)" : std::to_string(job.options.priority));
-  if (job.options.delay.count() != 0) line("delay", length(job.options.delay));
-  if (job.options.keep_completed) line("keep completed", describe(*job.options.keep_completed));
-  if (job.options.keep_failed) line("keep failed", describe(*job.options.keep_failed));
-  if (job.options.deduplication)
-    line_of_bytes("deduplication", describe(*job.options.deduplication));
+  for (const auto& [label, text] : option_lines(job.options)) line_of_bytes(label, text);
   if (!job.parent.empty()) line("parent", job.parent_queue + ":" + job.parent);
   if (!job.worker.empty()) line_of_bytes("worker", job.worker);
   line_of_bytes("data", job.data);

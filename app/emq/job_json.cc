@@ -26,6 +26,8 @@ Json deduplication_json(const std::optional<echomq::Deduplication>& rule) {
           {"keep_last", rule->keep_last}};
 }
 
+}  // namespace
+
 Json options_json(const echomq::JobOptions& options) {
   Json backoff = nullptr;
   if (options.backoff.kind != Backoff::Kind::none)
@@ -44,8 +46,6 @@ Json options_json(const echomq::JobOptions& options) {
           {"tracestate", options.tracestate},
           {"deduplication", deduplication_json(options.deduplication)}};
 }
-
-}  // namespace
 
 Json to_json(const JobInfo& job) {
   Json out{{"queue", job.queue}, {"id", job.id}};

@@ -8,5 +8,7 @@
 namespace emq {
 
 Json to_json(const echomq::JobInfo& job);
+// All but its id and name.
+Json options_json(const echomq::JobOptions& options);
 
 }  // namespace emq

@@ -15,8 +15,10 @@
 
 #include "argument.h"
 #include "echomq/keyspace.h"
+#include "job_json.h"
 #include "job_words.h"
 #include "moment.h"
+#include "option_lines.h"
 #include "schedule_words.h"
 #include "session.h"
 
@@ -39,6 +41,7 @@ Json info_json(const std::string& queue, const SchedulerInfo& info) {
   out["schedule"] = to_json(info.schedule);
   out["name"] = to_utf8(info.options.name);
   put_bytes(out, "data", info.data);
+  out["options"] = options_json(info.options);
   out["next_ms"] = time_json(info.next_ms);
   out["made"] = info.made;
   out["skipped"] = info.skipped;
@@ -280,23 +283,29 @@ Exit list_schedulers(const std::string& name, const Session& session) {
 
 void show_text(const SchedulerInfo& info, std::int64_t now_ms) {
   const auto& schedule = info.schedule;
+  const auto& options = info.options;
   const auto zone = zone_of(schedule);
   const auto at = [&](std::int64_t ms) { return local(ms, zone) + ", " + relative(ms, now_ms); };
-  print("scheduler  {}\n", info.id);
-  print("when       {}\n", printable(when_of(schedule)));
-  if (schedule.start_ms != 0) print("start      {}\n", at(schedule.start_ms));
-  if (schedule.end_ms != 0) print("end        {}\n", at(schedule.end_ms));
-  if (schedule.limit != 0)
-    print("limit      {}\n", grouped(static_cast<std::int64_t>(schedule.limit)));
-  print("missed     {}\n", missed_of(schedule.missed));
-  print("overlap    {}\n", schedule.overlap == Overlap::skip ? "skip" : "allow");
-  print("next       {}\n", info.next_ms == 0 ? state_of(info) : at(info.next_ms));
-  print("made       {}\n", grouped(static_cast<std::int64_t>(info.made)));
-  print("skipped    {}\n", grouped(static_cast<std::int64_t>(info.skipped)));
-  if (info.last_ms != 0) print("last       {}\n", at(info.last_ms));
-  if (!info.last_job.empty()) print("last job   {}\n", info.last_job);
-  print("name       {}\n", printable(info.options.name));
-  print("data       {}\n", printable(info.data));
+  const auto line = [](std::string_view label, const std::string& text) {
+    print("{:<16}{}\n", label, text);
+  };
+  const auto number = [](std::uint64_t count) { return grouped(static_cast<std::int64_t>(count)); };
+  line("scheduler", info.id);
+  line("when", printable(when_of(schedule)));
+  if (schedule.start_ms != 0) line("start", at(schedule.start_ms));
+  if (schedule.end_ms != 0) line("end", at(schedule.end_ms));
+  if (schedule.limit != 0) line("limit", number(schedule.limit));
+  line("missed", missed_of(schedule.missed));
+  line("overlap", schedule.overlap == Overlap::skip ? "skip" : "allow");
+  line("next", info.next_ms == 0 ? state_of(info) : at(info.next_ms));
+  line("made", number(info.made));
+  line("skipped", number(info.skipped));
+  if (info.last_ms != 0) line("last", at(info.last_ms));
+  if (!info.last_job.empty()) line("last job", info.last_job);
+  line("name", printable(options.name));
+  line("attempts", number(options.attempts));
+  for (const auto& [label, text] : option_lines(options)) line(label, printable(text));
+  line("data", printable(info.data));
 }
 
 Exit show_scheduler(const SchedulerTarget& typed, const Session& session) {
@@ -380,7 +389,7 @@ void declare_schedule(CLI::App& app, Session& session) {
   declare_list_schedulers(*group, session);
   declare_of_one(
       session.declare(*group, "show", "Show one scheduler", "  emq schedule show mail digest\n"),
-      session, "Print {\"queue\",\"id\",\"state\",\"schedule\",\"name\",\"data\",..}",
+      session, "Print {\"queue\",\"id\",\"state\",\"schedule\",\"name\",\"data\",\"options\",..}",
       show_scheduler);
   declare_next(*group, session);
   declare_of_one(

@@ -9,8 +9,9 @@
 // In the parent's handler job.children() has the results. A parent waits in the state
 // waiting_children until then, and takes no worker. A child that fails for good fails its parent,
 // unless it says otherwise (ChildFailure). Whoever ends a child tells its parent right after; what
-// a crash left to be told, the next maintenance of any worker of the child's queue tells (every
-// third of its lease).
+// a crash left to be told, the next maintenance of any worker of the child's queue tells once it is
+// 5 s old (every third of its lease; one of the next where more than some 100,000 flows came to
+// that queue within an hour).
 //
 // A tree is added whole or not at all: it is recorded first, in the queue of its root, and what the
 // process that adds it could not do before it died, any worker of that queue goes on with. A job
@@ -97,7 +98,8 @@ struct FlowTreeOptions {
 struct FlowTree {
   std::string queue{};
   std::string id{};
-  bool there = false;  // false: the job is gone, by its retention or because it was removed
+  bool there = false;  // false: the job is gone, by its retention or because it was removed; its id
+                       // may be of another job by now
   JobInfo job{};       // without its data
   ChildState state = ChildState::pending;  // to its parent; of a root: without meaning
   ChildCounts counts{};
@@ -158,15 +160,18 @@ class ECHOMQ_API Flows {
 
   // Removes a job and all below it, the deepest first, and tells no parent within the tree, so that
   // none runs meanwhile; the parent of `id`, if it has one, is told. What runs stays and is
-  // answered, as is what could not be removed. In bounded calls; interrupted, it may be said again.
+  // answered, as is what could not be removed; it is told that its children were removed, so it
+  // does not wait for them. What came by the id of a child that is gone is no part of the tree. In
+  // bounded calls; interrupted, it may be said again.
   // Errors: not_found (the root), invalid_name, fence, and those of the connection.
   Result<FlowRemoval> remove(std::string_view queue, std::string_view id);
 
   // Parents of a queue that wait for children and can no longer run by themselves, and why: a child
   // whose job is gone without a word (deleted by hand, its queue obliterated by an older version,
-  // the server lost its last data). Looks at each waiting parent of the page, and at up to 1,000 of
-  // its pending children. To let one run: Queue::remove it and add it anew. Errors: not_found (no
-  // such queue), invalid_argument, fence, and those of the connection.
+  // the server lost its last data). Looks at each waiting parent of the page, and at all of its
+  // pending children until one is such, in bounded calls. To let one run: Queue::remove it and add
+  // it anew. Errors: not_found (no such queue), invalid_argument, fence, and those of the
+  // connection.
   Result<StuckPage> stuck(std::string_view queue, const PageOptions& options = {});
 
  private:

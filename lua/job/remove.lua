@@ -4,17 +4,18 @@
 -- left alone. A waiting job is found near the ends of its line (`wait`, or `crashed` when it has been through
 -- a crash), or around `seen`, the index at which the caller saw it (-1: it did not look; -2: it has read both
 -- lines to their ends, and the job is in neither: then one that is not found here stands in no state, because
--- somebody deleted keys by hand, and goes too). One that has not ended tells its parent that it was removed,
--- unless `quiet`.
+-- somebody deleted keys by hand, and goes too). With `of`, `<queue>:<id>` of a parent, only children of that
+-- one. One that has not ended tells its parent that it was removed; with `quiet` the message is answered and
+-- not written, because the parent goes too.
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
 --         ghosts subkeys events de de_due sizes_completed sizes_failed marker outbox
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
--- ARGV    revision now count from before quiet
+-- ARGV    revision now count from before quiet of
 -- ITEM ARGV id seen
--- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from` or younger than `before`;
---         `moved`: it waits where nobody looked); where an add is kept until a job that was removed is over,
---         the deduplication id, the job and the add, one behind the other; where any told its parent, the
---         messages, field and message in turn
+-- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from`, younger than `before` or
+--         no child of `of`; `moved`: it waits where nobody looked); where an add is kept until a job that
+--         was removed is over, the deduplication id, the job and the add, one behind the other; where any
+--         tells its parent, the messages, field and message in turn
 -- STATUS  ok lock state gone moved
 -- ERRORS  EMQFENCE
 -- EMITS   removed
@@ -25,7 +26,8 @@ local m = fence()
 if m.err then return m end
 local now, count, from, before = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 local ids = {}
-for i = 1, count do ids[i] = ARGV[5 + 2 * i] end
+local of = ARGV[7] ~= '' and ':' .. ARGV[7]
+for i = 1, count do ids[i] = ARGV[6 + 2 * i] end
 local leases = redis.call('ZMSCORE', KEYS[2], unpack(ids))
 local prioritized = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local delayed = redis.call('ZMSCORE', KEYS[6], unpack(ids))
@@ -72,6 +74,8 @@ for i = 1, count do
   local at = tonumber(completed[i] or failed[i] or added or '0')
   if trashed[i] == 1 or seen[id] then
     statuses[i] = 'gone'
+  elseif of and there and string.sub(job[4] or '', -#of) ~= of then
+    statuses[i] = 'state'
   elseif state == 'active' and from ~= 'active' then
     statuses[i] = 'lock'
   elseif from ~= '' and state ~= from or before and at > before then
@@ -93,8 +97,8 @@ for i = 1, count do
       from_failed[#from_failed + 1] = id
     elseif state == 'waiting-children' then
       redis.call('ZREM', KEYS[9], id)
-    elseif not leave_its_line(id, there, job[3], ARGV[6 + 2 * i]) then
-      out = not there or ARGV[6 + 2 * i] == '-2'
+    elseif not leave_its_line(id, there, job[3], ARGV[7 + 2 * i]) then
+      out = not there or ARGV[7 + 2 * i] == '-2'
     end
     if not out then
       statuses[i] = 'moved'
@@ -106,7 +110,7 @@ for i = 1, count do
       if there then
         redis.call('DEL', KEYS[k])
         removed[#removed + 1] = id
-        if ARGV[6] ~= '1' and not completed[i] and not failed[i] then
+        if not completed[i] and not failed[i] then
           report(id, job[4], 'f', now, 'removed before its end', sent)
         end
         local e = job[2] and read_entry(redis.call('HGET', KEYS[14], job[2]))
@@ -122,7 +126,7 @@ for i = 1, count do
     end
   end
 end
-send(KEYS[19], sent)
+if ARGV[6] ~= '1' then send(KEYS[19], sent) end
 free_slots(m, KEYS[2], KEYS[18], left)
 forget_sizes(KEYS[16], from_completed)
 forget_sizes(KEYS[17], from_failed)

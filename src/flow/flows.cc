@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "echomq/flow.h"
 
-#include <algorithm>
-#include <map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/bad_option.h"
 #include "flow/adder.h"
 #include "flow/read_children.h"
+#include "flow/remove_tree.h"
 #include "flow/stuck.h"
-#include "job/reference.h"
-#include "queue/moves.h"
 
 namespace echomq::inline v2 {
 namespace {
@@ -32,17 +28,20 @@ class TreeReader {
 
   Result<FlowTree> read(const std::string& queue, const std::string& id) {
     FlowTree root{.queue = queue, .id = id};
-    if (auto ok = fill(root, 1); !ok) return ok.error();
+    if (auto ok = fill(root, 1, nullptr); !ok) return ok.error();
     if (!root.there) return no_such_job(queue, id);
     return root;
   }
 
  private:
-  Result<void> fill(FlowTree& node, unsigned depth) {
+  Result<void> fill(FlowTree& node, unsigned depth, const FlowTree* parent) {
     auto core = QueueCore::of(client_, node.queue);
     auto job = core->job(node.id);
     if (!job && job.error().code != ErrorCode::not_found) return job.error();
     if (!job) return {};
+    // The id is of another job by now.
+    if (parent != nullptr && (job->parent_queue != parent->queue || job->parent != parent->id))
+      return {};
     node.there = true;
     node.job = *std::move(job);
     node.job.data.clear();
@@ -56,7 +55,7 @@ class TreeReader {
     }
     if (auto ok = take_children(*core, node); !ok) return ok;
     for (auto& child : node.children)
-      if (auto ok = fill(child, depth + 1); !ok) return ok;
+      if (auto ok = fill(child, depth + 1, &node); !ok) return ok;
     return {};
   }
 
@@ -72,80 +71,6 @@ class TreeReader {
 
   std::shared_ptr<ClientCore> client_;
   const FlowTreeOptions& options_;
-};
-
-// Removes a tree, the deepest jobs first.
-class TreeRemover {
- public:
-  explicit TreeRemover(std::shared_ptr<ClientCore> client) : client_(std::move(client)) {}
-
-  Result<FlowRemoval> remove(const std::string& queue, const std::string& id) {
-    if (auto ok = collect(queue, id); !ok) return ok.error();
-    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
-      for (const auto& [of, ids] : *level)
-        if (auto ok = remove_some(of, ids, /*quiet=*/level + 1 != levels_.rend()); !ok)
-          return ok.error();
-    return std::move(removal_);
-  }
-
- private:
-  using Level = std::map<std::string, Ids>;  // queue -> ids
-
-  // Which jobs there are below it, by their depth.
-  Result<void> collect(const std::string& queue, const std::string& id) {
-    levels_.push_back({{queue, {id}}});
-    std::unordered_set<std::string> seen{job::reference(queue, id)};
-    for (std::size_t depth = 0; !levels_[depth].empty() && depth < kMaxFlowDepth; ++depth) {
-      Level below;
-      for (const auto& [of, ids] : levels_[depth]) {
-        auto core = QueueCore::of(client_, of);
-        for (const auto& one : ids)
-          if (auto ok = collect_children(*core, one, seen, below); !ok) return ok;
-      }
-      if (below.empty()) break;
-      levels_.push_back(std::move(below));
-    }
-    return {};
-  }
-
-  static Result<void> collect_children(QueueCore& core, const std::string& id,
-                                       std::unordered_set<std::string>& seen, Level& below) {
-    return flow::each_child(core, id, flow::kChildStates, [&](Child child) {
-      if (seen.insert(job::reference(child.queue, child.id)).second)
-        below[child.queue].push_back(std::move(child.id));
-      return true;
-    });
-  }
-
-  Result<void> remove_some(const std::string& queue, const Ids& ids, bool quiet) {
-    auto core = QueueCore::of(client_, queue);
-    for (std::size_t from = 0; from < ids.size(); from += kMaxBatchJobs) {
-      const auto end = std::min(ids.size(), from + kMaxBatchJobs);
-      const Ids some(ids.begin() + static_cast<std::ptrdiff_t>(from),
-                     ids.begin() + static_cast<std::ptrdiff_t>(end));
-      const auto statuses = remove_batch(*core, some, {.quiet = quiet});
-      if (!statuses && statuses.error().code == ErrorCode::not_found) return {};
-      if (!statuses) return statuses.error();
-      for (std::size_t i = 0; i < some.size(); ++i) note(queue, some[i], (*statuses)[i]);
-    }
-    return {};
-  }
-
-  // One that is gone already is as good as removed.
-  void note(const std::string& queue, const std::string& id, const std::string& status) {
-    if (status == "ok") ++removal_.removed;
-    if (status == "ok" || status == "gone") return;
-    const std::string why = status == "lock" ? "it runs" : "it moved each time it was looked for";
-    removal_.left.push_back(
-        {queue, id,
-         Error{ErrorCode::wrong_state,
-               "job " + id + " of queue \"" + queue + "\" was not removed: " + why,
-               {{"queue", queue}, {"value", id}}}});
-  }
-
-  std::shared_ptr<ClientCore> client_;
-  std::vector<Level> levels_;
-  FlowRemoval removal_;
 };
 
 }  // namespace
@@ -191,7 +116,7 @@ Result<FlowRemoval> Flows::remove(std::string_view queue, std::string_view id) {
   auto core = checked(core_, queue, id);
   if (!core) return core.error();
   if (const auto job = (*core)->job(id); !job) return job.error();
-  return TreeRemover(core_).remove((*core)->name(), std::string(id));
+  return flow::remove_tree(core_, (*core)->name(), std::string(id));
 }
 
 Result<StuckPage> Flows::stuck(std::string_view queue, const PageOptions& options) {

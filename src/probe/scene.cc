@@ -254,6 +254,10 @@ const std::vector<Exercise>& exercises() {
        [](Scene& s) {
          return s.q.remove({"fc", "fp"});
        }},
+      {"job/remove",
+       [](Scene& s) {
+         return s.q.remove({"fc", "d1"}, {.quiet = true, .of = "scene:fp"});
+       }},
       {"job/finish",
        [](Scene& s) { return s.q.finish({{.run = s.run("fa")}}, {.parents = true}); }},
       {"flow/plan",

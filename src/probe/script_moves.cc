@@ -34,7 +34,8 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere
                                            .count = ids.size(),
                                            .from = where.state,
                                            .before = where.before,
-                                           .quiet = where.quiet});
+                                           .quiet = where.quiet,
+                                           .of = where.of});
   for (const auto& id : ids) {
     const SubKeys sub(name_, id);
     out.put_keys(Script::ItemKeys{.job = job(id),

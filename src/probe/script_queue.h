@@ -165,7 +165,8 @@ struct RemoveWhere {
   std::int64_t seen = -1;  // an index in their line, where the ids are looked for
   std::string state{};     // empty: any but active
   std::string before{};    // ms; ended by then, or added by then
-  bool quiet = false;      // no parent is told
+  bool quiet = false;      // what its parent would be told is answered, and not written
+  std::string of{};        // `<queue>:<id>`: only children of this one
 };
 
 struct LogLine {

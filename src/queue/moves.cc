@@ -68,7 +68,8 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
                      .count = ids.size(),
                      .from = from.state ? name(*from.state) : std::string_view(),
                      .before = before,
-                     .quiet = from.quiet});
+                     .quiet = from.untold != nullptr,
+                     .of = from.parent});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const SubKeys sub(queue.name(), ids[i]);
     call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), ids[i]),
@@ -258,8 +259,11 @@ Result<Statuses> remove_batch(QueueCore& queue, const Ids& ids, const RemoveFrom
     if (!statuses) return statuses;
     std::move(statuses->begin(), statuses->end(), std::back_inserter(all));
   }
+  if (from.untold != nullptr)
+    std::move(after.messages.begin(), after.messages.end(), std::back_inserter(*from.untold));
   // What is not told now a sweep tells.
-  if (const auto told = deliver(queue, std::move(after.messages)); !told) return told.error();
+  else if (const auto told = deliver(queue, std::move(after.messages)); !told)
+    return told.error();
   if (!from.add_kept || after.kept.empty()) return all;
   const auto end = end_owned(queue, after.kept);
   if (!end) return end.error();

@@ -13,6 +13,7 @@
 #include "echomq/bulk.h"
 #include "echomq/job.h"
 #include "echomq/result.h"
+#include "queue/outbox.h"
 #include "queue/queue_core.h"
 
 namespace echomq::inline v2 {
@@ -41,8 +42,11 @@ struct RemoveFrom {
   // What is kept until one of them is over (deduplication) is added then; not where nothing shall
   // be left.
   bool add_kept = true;
-  // Parents are not told that their children are gone: they go too.
-  bool quiet = false;
+  // `<queue>:<id>`: only children of this job. The ids may be of other jobs by now.
+  std::string parent{};
+  // Where it is set, what would be told to parents goes there and is not told: they go too. Whoever
+  // finds that one of them stays delivers it.
+  std::vector<EndMessage>* untold = nullptr;
 };
 
 // One batch, at most kMaxBatchJobs ids.

@@ -35,7 +35,7 @@ void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
   evictor_ = std::make_shared<Evictor>(queue_, options_.keep_completed, options_.keep_failed);
   relay_ = std::make_shared<Relay>(queue_, weak_call(*this, &WorkerCore::released),
                                    Relay::Forget::in_a_moment);
-  flow_sweep_ = std::make_shared<flow::FlowSweep>(queue_, relay_);
+  flow_sweep_ = std::make_shared<flow::FlowSweep>(queue_);
   settler_ = std::make_shared<Settler>(queue_, options_.name, std::max(options_.lease, kPatience),
                                        evictor_, relay_, weak_call(*this, &WorkerCore::settled));
   releaser_ = std::make_shared<Releaser>(queue_, weak_call(*this, &WorkerCore::released));

@@ -82,6 +82,16 @@ class KilledFlow : public Chaos {
     std::vector<std::unique_ptr<Worker>> workers_;
   };
 
+  // Fields of the outboxes that hold this.
+  std::size_t fields(const std::string& part) {
+    std::size_t count = 0;
+    for (const auto* const word : {"a", "b", "c"})
+      for (const auto& field : texts(redis({"HKEYS", key(named(word), Structure::outbox)})))
+        count += field.find(part) == std::string::npos ? 0 : 1;
+    return count;
+  }
+  std::size_t messages() { return fields(" "); }
+
   // What was recorded is added, each job once; what was not is given up, and nothing of it is
   // there. Answers which.
   bool expect_whole_or_nothing(std::size_t step, bool told_so) {
@@ -283,6 +293,191 @@ TEST_F(KilledAtAnEnd, P21_OfAChildThatIsRemovedOrRetried) {
       }
     }
     clear();
+  }
+}
+
+// A failure that goes up: each parent on the way tells its own, and the process may die between any
+// two of these.
+TEST_F(KilledAtAnEnd, P21_OfAGrandchildThatFails) {
+  struct Case {
+    const char* what;
+    std::size_t after;
+  };
+  for (const auto& [what, after] :
+       {Case{"job/finish", 0}, Case{"flow/settle", 0}, Case{"flow/settle", 1},
+        Case{"flow/delivered", 0}, Case{"flow/delivered", 1}})
+    for (const auto loss : {Loss::command, Loss::answer}) {
+      if (loss == Loss::command && std::string(what) == "job/finish")
+        continue;  // it runs once more
+      const auto where = std::string(what) + " after " + std::to_string(after);
+      ASSERT_TRUE(Flows(client).add(
+          {.queue = named("a"),
+           .options = {.id = "root"},
+           .children = {{.queue = named("b"),
+                         .options = {.id = "middle"},
+                         .children = {{.queue = named("c"), .options = {.id = "leaf"}}}}}}));
+      {
+        const auto lost_before = proxy.lost(what);
+        cut_off(loss, what, after);
+        auto worker_client = far();
+        Queue<> far_queue{worker_client, named("c")};
+        Worker worker{far_queue, steady(1), [](Job<>&) { return Outcome::unrecoverable("no"); }};
+        EXPECT_TRUE(eventually([&] { return proxy.lost(what) > lost_before; }, kResumes)) << where;
+        worker_client.close();
+      }
+      proxy.pass();
+      {
+        Rescue rescue(*this, 60s);
+        ASSERT_TRUE(eventually([&] { return state("a", "root") == JobState::failed; }, 30s))
+            << where << log.text();
+        EXPECT_EQ(state("b", "middle"), JobState::failed) << where;
+        EXPECT_TRUE(eventually([&] { return messages() == 0; }, 30s)) << where;
+        EXPECT_EQ(rescue.runs.size(), 0U) << where;
+      }
+      clear();
+      if (HasFailure()) return;
+    }
+}
+
+// A handler that gives its job children and then lets it wait for them.
+class KilledHandler : public KilledFlow {
+ protected:
+  // Works the root until something was lost, and is gone then.
+  void work_until_cut_off(Loss loss, const std::string& what) {
+    ASSERT_TRUE(Queue<>(client, named("a")).add("x", {.id = "root"}));
+    for (const auto* const word : {"b", "c"}) ASSERT_TRUE(Queue<>(client, named(word)).open());
+    const auto lost_before = proxy.lost(what);
+    cut_off(loss, what);
+    auto worker_client = far();
+    Queue<> far_queue{worker_client, named("a")};
+    auto how = steady(1);
+    how.lease = 2s;
+    Worker worker{far_queue, how, [&](Job<>& job) {
+                    const auto added =
+                        job.add_children({{.queue = named("b"), .options = {.id = "left"}},
+                                          {.queue = named("c"), .options = {.id = "right"}}});
+                    return added ? Outcome::wait_for_children() : Outcome::fail("not added");
+                  }};
+    EXPECT_TRUE(eventually([&] { return proxy.lost(what) > lost_before; }, kResumes)) << what;
+    worker_client.close();
+  }
+  // The root ends, its children are there both or not at all, and nothing is left to be done.
+  void expect_ended(const std::string& where, bool children_there) {
+    Rescue rescue(*this, 90s);
+    ASSERT_TRUE(all_done(rescue)) << where << log.text();
+    ASSERT_TRUE(eventually(
+        [&] {
+          const auto books = Flows(client).child_counts(named("a"), "root");
+          return fields("flow:") == 0 && messages() == 0 && books && books->pending == 0 &&
+                 books->completed == (children_there ? 2 : 0);
+        },
+        30s))
+        << where << log.text();
+    EXPECT_EQ(rescue.runs.times("root"), 1) << where;
+    for (const auto* const id : {"left", "right"})
+      EXPECT_EQ(rescue.runs.times(id), children_there ? 1 : 0) << id << " " << where;
+  }
+};
+
+TEST_F(KilledHandler, P21_ThatAddsChildren) {
+  for (const auto* const what : {"flow/plan", "flow/add", "flow/close"})
+    for (const auto loss : {Loss::command, Loss::answer}) {
+      const auto where = std::string(what) + (loss == Loss::command ? " unsaid" : " unanswered");
+      work_until_cut_off(loss, what);
+      proxy.pass();
+      // Nothing is there before its record is.
+      expect_ended(where, !(loss == Loss::command && std::string(what) == "flow/plan"));
+      clear();
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(KilledHandler, P21_ThatWaitsForItsChildren) {
+  for (const auto loss : {Loss::command, Loss::answer}) {
+    work_until_cut_off(loss, "flow/wait");
+    const auto waits = loss == Loss::answer;
+    EXPECT_EQ(state("a", "root"), waits ? JobState::waiting_children : JobState::active);
+    proxy.pass();
+    expect_ended(waits ? "unanswered" : "unsaid", true);
+    clear();
+    if (HasFailure()) return;
+  }
+}
+
+// Said again, a removal takes what is left, and in between nothing of the tree has run.
+TEST_F(KilledFlow, P21_WhoRemovesATreeAtEveryStep) {
+  {
+    auto warm = another();
+    ASSERT_TRUE(Flows(warm).add(tree()));
+    ASSERT_TRUE(Flows(warm).remove(named("a"), "root"));
+  }
+  clear();
+  for (const auto loss : {Loss::command, Loss::answer}) {
+    std::size_t step = 0;
+    bool went_through = false;
+    for (; step < 20 && !went_through; ++step) {
+      ASSERT_TRUE(Flows(client).add(tree()));
+      const auto lost_before = proxy.lost(kAnyScript);
+      {
+        auto remover = far();
+        cut_off(loss, kAnyScript, step);
+        (void)Flows(remover).remove(named("a"), "root");
+        remover.close();
+      }
+      went_through = proxy.lost(kAnyScript) == lost_before;
+      proxy.pass();
+      if (const auto root = state("a", "root")) {
+        EXPECT_EQ(root, JobState::waiting_children) << "step " << step;
+        EXPECT_TRUE(Flows(client).remove(named("a"), "root")) << "step " << step;
+      }
+      for (const auto* const word : {"a", "b", "c"}) {
+        const auto now = of(word);
+        EXPECT_EQ(now.waiting + now.waiting_children + now.failed, 0) << word << " step " << step;
+      }
+      EXPECT_EQ(messages(), 0U) << "step " << step;
+      clear();
+      if (HasFailure()) return;
+    }
+    EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
+    EXPECT_GT(step, 3U) << "it is cut off at fewer places than it has";
+  }
+}
+
+// Nobody says it again: the root, which ran, is told what was removed, and waits for the rest.
+TEST_F(KilledFlow, P21_WhoRemovesTheTreeOfARootThatRuns) {
+  for (const auto loss : {Loss::command, Loss::answer}) {
+    std::size_t step = 0;
+    bool went_through = false;
+    for (; step < 20 && !went_through; ++step) {
+      Queue<> own{client, named("a")};
+      ASSERT_TRUE(own.add("x", {.id = "root"}));
+      Consumer<> consumer{own};
+      auto held = consumer.fetch(5s).value();
+      ASSERT_TRUE(held);
+      ASSERT_TRUE(held->job().add_children(
+          {{.queue = named("b"), .options = {.id = "left"}, .on_failure = ChildFailure::ignore},
+           {.queue = named("c"), .options = {.id = "right"}, .on_failure = ChildFailure::ignore}}));
+      const auto lost_before = proxy.lost(kAnyScript);
+      {
+        auto remover = far();
+        cut_off(loss, kAnyScript, step);
+        (void)Flows(remover).remove(named("a"), "root");
+        remover.close();
+      }
+      went_through = proxy.lost(kAnyScript) == lost_before;
+      proxy.pass();
+      EXPECT_TRUE(held->finish(Outcome::wait_for_children()));
+      {
+        Rescue rescue(*this, 60s);
+        ASSERT_TRUE(all_done(rescue)) << "step " << step << log.text();
+        EXPECT_EQ(rescue.runs.times("root"), 1) << "step " << step;
+        EXPECT_TRUE(eventually([&] { return messages() == 0; }, 30s)) << "step " << step;
+      }
+      clear();
+      if (HasFailure()) return;
+    }
+    EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
+    EXPECT_GT(step, 3U) << "it is cut off at fewer places than it has";
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/planned.h"
 #include "support/script_test.h"
 
 namespace echomq::test {
@@ -129,6 +130,32 @@ TEST_F(JobRemove, SubKeysGoWithTheJob) {
   EXPECT_EQ(statuses(q.remove({"a"})), "ok");
   EXPECT_EQ(redis({"EXISTS", job_key(q.name(), "a", Sub::logs)}).integer, 0);
   EXPECT_EQ(show(redis({"SMEMBERS", q.keys.subkeys})), "[b]");
+}
+
+// A tree is removed by what its parents have noted, and ids come back.
+TEST_F(JobRemove, OnlyChildrenOfTheParentThatIsNamed) {
+  const auto plan = q.name() + ":7";
+  const auto parent = q.name() + ":p";
+  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p"},
+                                  {.queue = q.name(), .id = "c", .parent = 0},
+                                  {.queue = q.name(), .id = "d", .parent = 0}}));
+  q.add({{.id = "plain"}});
+  EXPECT_EQ(statuses(q.remove({"plain", "p", "c", "never"}, {.of = q.name() + ":xp"})),
+            "state state state gone");
+  EXPECT_EQ(statuses(q.remove({"plain", "c", "never"}, {.of = parent})), "state ok gone");
+  EXPECT_EQ(show(redis({"HGET", q.keys.outbox, "c " + parent})),
+            "1:f:" + std::to_string(q.now) + ":f:removed before its end");
+}
+
+TEST_F(JobRemove, WhatAParentIsNotToldIsAnsweredAndNotWritten) {
+  const auto plan = q.name() + ":7";
+  const auto parent = q.name() + ":p";
+  q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p"},
+                                  {.queue = q.name(), .id = "c", .parent = 0}}));
+  EXPECT_EQ(
+      show(q.remove({"c"}, {.quiet = true, .of = parent})),
+      "[[ok] [] [c " + parent + " 1:f:" + std::to_string(q.now) + ":f:removed before its end]]");
+  EXPECT_EQ(redis({"HEXISTS", q.keys.outbox, "c " + parent}).integer, 0);
 }
 
 TEST_F(JobRemove, NearAnEndOfTheLineExactly) {

@@ -174,7 +174,8 @@ export class Queue {
   private async removeSeen(id: string, seen: number): Promise<string> {
     const { client, keys } = this.core;
     const now = client.nowMs();
-    const call = new ScriptCall('job/remove', keys, { revision, now, count: 1, from: '', before: '', quiet: false })
+    const fixed = { revision, now, count: 1, from: '', before: '', quiet: false, of: '' };
+    const call = new ScriptCall('job/remove', keys, fixed)
       .itemKeys({ job: jobKey(this.name, id), ...subKeys(this.name, id) })
       .itemArgs({ id, seen });
     const [statuses, kept, messages] = itemsOf(await this.core.look(call));

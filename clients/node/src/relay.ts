@@ -17,6 +17,10 @@ const PARENTS_PER_CALL = 128; // five keys each
 const FALLEN_PARENTS = 10_000;
 const FALLEN_PARENTS_AGE_MS = 7 * 86_400_000;
 const FRESH_MS = 5_000; // whoever wrote it is about to deliver it
+// Of a sweep. Messages may be large, and notes of flows are small.
+const PAGE = 64;
+const PAGE_OF_NOTES = 1024;
+const PAGES_PER_SWEEP = 128;
 
 export interface EndMessage {
   field: string; // its name in the outbox
@@ -74,6 +78,7 @@ function messageText(queue: string, message: EndMessage): Buffer {
 
 export class Relay {
   private cursor = '0';
+  private sweeping = false;
 
   // `queue`: of the children.
   constructor(private readonly queue: QueueCore) {}
@@ -89,14 +94,26 @@ export class Relay {
     await Promise.all([...byQueue].map(([name, lane]) => this.deliver(name, lane)));
   }
 
-  // A page of what crashes left. Plans of flows and notes of how far they were added are no messages: workers
-  // that add flows go on with those.
+  // What crashes left, to the end of the outbox or as far as one sweep goes. Plans of flows and notes of how far
+  // they were added are no messages: workers that add flows go on with those.
   async sweep(): Promise<void> {
     const { client, keys } = this.queue;
-    const [cursor, pairs] = itemsOf(await client.command('hscan', [keys.outbox, this.cursor, 'COUNT', '64']));
-    this.cursor = textOf(cursor) || '0';
-    const old = readMessages(buffersOf(pairs)).filter((message) => message.stampMs + FRESH_MS <= client.nowMs());
-    await this.push(old);
+    if (this.sweeping) return;
+    this.sweeping = true;
+    try {
+      let count = PAGE;
+      for (let page = 0; page < PAGES_PER_SWEEP; ++page) {
+        const words = [keys.outbox, this.cursor, 'COUNT', String(count)];
+        const [cursor, pairs] = itemsOf(await client.command('hscan', words));
+        this.cursor = textOf(cursor) || '0';
+        const messages = readMessages(buffersOf(pairs));
+        count = messages.length === 0 ? Math.min(2 * count, PAGE_OF_NOTES) : PAGE;
+        await this.push(messages.filter((message) => message.stampMs + FRESH_MS <= client.nowMs()));
+        if (this.cursor === '0') return;
+      }
+    } finally {
+      this.sweeping = false;
+    }
   }
 
   private async deliver(name: string, messages: EndMessage[]): Promise<void> {

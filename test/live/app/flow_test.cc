@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "support/dump.h"
 #include "support/emq_run.h"
@@ -84,6 +85,21 @@ TEST_F(FlowVerbs, ShowDrawsTheTree) {
   EXPECT_EQ(emq({"flow", "show", name, "june", "--depth", "0"}).code, 2);
   const auto job = emq({"job", other, "two", "--json"}).json();
   EXPECT_EQ(job.at("parent"), (json{{"queue", name}, {"id", "june"}}));
+}
+
+// A picture that leaves something out says so.
+TEST_F(FlowVerbs, DotTellsWhatWasCut) {
+  emq({"flow", "add", "-"}, {.input = tree()});
+  const auto whole = emq({"flow", "show", name, "june", "--dot"}).out;
+  EXPECT_EQ(whole.find(" more"), std::string::npos) << whole;
+  const auto node = "\"" + name + ":june more\"";
+  for (const auto& [option, count] : {std::pair{"--children", 1}, std::pair{"--depth", 2}}) {
+    const auto dot = emq({"flow", "show", name, "june", "--dot", option, "1"}).out;
+    EXPECT_NE(dot.find("  " + node + " [label=\"... " + std::to_string(count) + " more\""),
+              std::string::npos)
+        << dot;
+    EXPECT_NE(dot.find("  \"" + name + ":june\" -> " + node + ";\n"), std::string::npos) << dot;
+  }
 }
 
 TEST_F(FlowVerbs, StuckTellsWhy) {

@@ -96,6 +96,7 @@ TEST_F(ScheduleVerb, AddShowListPauseResumeRemove) {
   EXPECT_EQ(shown.at("schedule").at("end_ms"), 3'786'912'000'000);
   EXPECT_EQ(shown.at("name"), "send");
   EXPECT_EQ(shown.at("data"), "to: all");
+  EXPECT_EQ(shown.at("options").at("attempts"), 4);
   EXPECT_NE(emq({"schedule", "show", name, "digest"}).out.find("0 9 * * 1-5 (Europe/Berlin)"),
             std::string::npos);
 
@@ -120,6 +121,26 @@ TEST_F(ScheduleVerb, AddShowListPauseResumeRemove) {
       emq({"schedule", "add", name, "a", "ping", "--every", "1h", "--missed", "all:101"}).code, 2);
   EXPECT_EQ(emq({"schedule", "add", name, "a", "ping", "--every", "1h", "--overlap", "x"}).code, 2);
   EXPECT_EQ(emq({"schedule", "add", name, "a", "ping"}).code, 2);
+}
+
+TEST_F(ScheduleVerb, ShowTellsTheOptionsOfTheTemplate) {
+  const auto added = emq({"schedule", "add", name, "digest", "send", "--every", "1h", "--attempts",
+                          "4", "--backoff", "fixed:5s", "--priority", "7", "--keep-completed", "10",
+                          "--keep-failed", "3", "--expires", "30m"});
+  ASSERT_EQ(added.code, 0) << added.err;
+  const auto options = emq({"schedule", "show", name, "digest", "--json"}).json().at("options");
+  EXPECT_EQ(options.at("attempts"), 4);
+  EXPECT_EQ(options.at("backoff").at("type"), "fixed");
+  EXPECT_EQ(options.at("backoff").at("delay_ms"), 5'000);
+  EXPECT_EQ(options.at("priority"), 7);
+  EXPECT_EQ(options.at("keep_completed").at("count"), 10);
+  EXPECT_EQ(options.at("keep_failed").at("count"), 3);
+  EXPECT_EQ(options.at("expires_in_ms"), 1'800'000);
+  const auto text = emq({"schedule", "show", name, "digest"}).out;
+  for (const std::string line :
+       {"attempts        4\n", "backoff         fixed, 5000 ms\n", "priority        7\n",
+        "expires in      30 min\n", "keep completed  10\n", "keep failed     3\n"})
+    EXPECT_NE(text.find("\n" + line), std::string::npos) << line << text;
 }
 
 }  // namespace

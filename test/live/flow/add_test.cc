@@ -382,39 +382,61 @@ class LargeFlow : public AddedFlows {
     EXPECT_TRUE(all_ended());
     return ms(now() - begin);
   }
+  struct Times {  // ms
+    long long added = 0;
+    long long released = 0;
+    long long plain = 0;
+  };
+  // What is added is worked to its end.
+  Times one_round(std::size_t children) {
+    stop_workers();
+    FlowJob root = leaf("a", "root");
+    for (std::size_t i = 0; i < children; ++i)
+      root.children.push_back(
+          leaf("c" + std::to_string(i % 8), "x", {.keep_completed = Keep::none()}));
+    const auto begin = now();
+    const auto tree = flows.add(root).value();
+    const auto added = now();
+    work_all();
+    EXPECT_TRUE(eventually([&] { return counts_of("a").waiting_children == 0; }, 60s))
+        << log.text();
+    const auto released = now();
+    std::atomic<std::size_t> seen{0};
+    work("a", [&](Job<>& job) {
+      seen = job.children().value().completed.size();
+      return Outcome::done();
+    });
+    EXPECT_TRUE(reaches("a", tree.id, JobState::completed, 60s)) << log.text();
+    EXPECT_EQ(seen, children);
+    EXPECT_EQ(runs.times(tree.id), 1);
+    return {ms(added - begin), ms(released - added), plain_ms(children)};
+  }
   static Time now() { return std::chrono::steady_clock::now(); }
   static long long ms(std::chrono::nanoseconds time) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   }
 };
 
-// The numbers of a flow of 10,000 children over 8 queues.
+// The numbers of a flow of 10,000 children over 8 queues: it is added within two seconds, and its
+// children run at no less than half the rate of as many plain jobs. On a busy machine the best of
+// some rounds counts.
 TEST_F(LargeFlow, TenThousandChildrenOverEightQueues) {
   constexpr std::size_t kChildren = kSanitized ? 1'000 : 10'000;
-  FlowJob root = leaf("a", "root");
-  for (std::size_t i = 0; i < kChildren; ++i)
-    root.children.push_back(
-        leaf("c" + std::to_string(i % 8), "x", {.keep_completed = Keep::none()}));
-  const auto begin = now();
-  const auto tree = flows.add(root).value();
-  const auto added = now();
-  work_all();
-  EXPECT_TRUE(eventually([&] { return counts_of("a").waiting_children == 0; }, 60s)) << log.text();
-  const auto released = now();
-  std::atomic<std::size_t> seen{0};
-  work("a", [&](Job<>& job) {
-    seen = job.children().value().completed.size();
-    return Outcome::done();
-  });
-  ASSERT_TRUE(reaches("a", tree.id, JobState::completed, 60s)) << log.text();
-  EXPECT_EQ(seen, kChildren);
-  EXPECT_EQ(runs.times(tree.id), 1);
-  const auto plain = plain_ms(kChildren);
-  std::printf(
-      "%zu children: added in %lld ms, parent released in %lld ms; as many plain jobs: %lld ms\n",
-      kChildren, ms(added - begin), ms(released - added), plain);
-  EXPECT_LT(added - begin, 10s) << "it takes a twentieth of that on a machine at rest";
-  EXPECT_LT(released - added, 10 * std::chrono::milliseconds(plain) + 2s);
+  constexpr int kRounds = kSanitized ? 1 : 3;
+  long long best_add = 3'600'000;
+  auto best_share = 1'000.0;
+  for (int round = 0; round < kRounds && (best_add >= 2'000 || best_share > 2); ++round) {
+    const auto times = one_round(kChildren);
+    if (HasFailure()) return;
+    std::printf(
+        "%zu children: added in %lld ms, parent released in %lld ms; as many plain jobs: %lld ms\n",
+        kChildren, times.added, times.released, times.plain);
+    best_add = std::min(best_add, times.added);
+    best_share = std::min(best_share, double(times.released) / double(std::max(times.plain, 1LL)));
+  }
+  if (kSanitized) return;
+  EXPECT_LT(best_add, 2'000) << "ms, of the add";
+  EXPECT_LE(best_share, 2.0) << "times as long as plain jobs";
 }
 
 }  // namespace

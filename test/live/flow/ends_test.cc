@@ -230,33 +230,44 @@ TEST_F(EndsOfChildren, B28_RetriedInBulkTheirParentsComplete) {
   }
 }
 
-// B27: under each policy, one by one.
+// B27: under each policy, one by one. A parent that waits, or fell over it, waits for its next end;
+// one that went on without it is past it.
 TEST_F(EndsOfChildren, B27_ARetriedChildIsAwaitedAnewUnderEachPolicy) {
-  for (const auto policy : {ChildFailure::fail_parent, ChildFailure::ignore}) {
+  for (const auto policy : kPolicies) {
+    const auto number = static_cast<int>(policy);
+    const bool is_dropped = policy == ChildFailure::remove_dependency;
+    const bool goes_on = policy == ChildFailure::continue_parent;
+    const bool is_awaited = !is_dropped && !goes_on;
     const auto tree = flows
                           .add({.queue = named("parent"),
                                 .children = {{.queue = named("bad"), .on_failure = policy},
                                              {.queue = named("good")}}})
                           .value();
+    const auto counts = [&] { return flows.child_counts(named("parent"), tree.id).value(); };
     std::atomic<bool> broken{true};
     work("bad",
          [&](Job<>&) { return broken ? Outcome::unrecoverable("broken") : Outcome::done(); });
-    ASSERT_TRUE(reaches("bad", tree.children[0].id, JobState::failed));
+    ASSERT_TRUE(reaches("bad", tree.children[0].id, JobState::failed)) << number;
     ASSERT_TRUE(eventually([&] {
-      const auto counts = flows.child_counts(named("parent"), tree.id).value();
-      return counts.ignored + counts.failed == 1;
-    }));
+      return is_dropped ? counts().all() == 1 : counts().ignored + counts().failed == 1;
+    })) << number;
     broken = false;
-    ASSERT_TRUE(queue_of("bad").retry(tree.children[0].id));
-    ASSERT_TRUE(reaches("bad", tree.children[0].id, JobState::completed));
+    ASSERT_TRUE(queue_of("bad").retry(tree.children[0].id)) << number;
+    ASSERT_TRUE(reaches("bad", tree.children[0].id, JobState::completed)) << number;
     ASSERT_TRUE(eventually([&] {
-      return flows.child_counts(named("parent"), tree.id).value().completed == 1;
-    })) << log.text();
-    EXPECT_EQ(job_of("parent", tree.id).state, JobState::waiting_children);
+      return messages("bad") == 0 && (!is_awaited || counts().completed == 1);
+    })) << number
+        << log.text();
+    EXPECT_EQ(job_of("parent", tree.id).state,
+              goes_on ? JobState::waiting : JobState::waiting_children)
+        << number;
+    EXPECT_EQ(counts().completed, is_awaited ? 1 : 0) << number;
+    EXPECT_EQ(counts().failed, goes_on ? 1 : 0) << number << ": it went on without it";
+    EXPECT_EQ(counts().pending, 1) << number;
     work("good", [](Job<>&) { return Outcome::done(); });
     work("parent", [](Job<>&) { return Outcome::done(); });
-    ASSERT_TRUE(reaches("parent", tree.id, JobState::completed)) << log.text();
-    EXPECT_EQ(runs.times(tree.id), 1);
+    ASSERT_TRUE(reaches("parent", tree.id, JobState::completed)) << number << log.text();
+    EXPECT_EQ(runs.times(tree.id), 1) << number;
     stop_workers();
   }
 }

@@ -195,6 +195,31 @@ TEST_F(LookedAtFlows, B25_AChildWhoseMessageIsLostIsFound) {
   EXPECT_NE(stuck[0].why.find("message is lost"), std::string::npos) << stuck[0].why;
 }
 
+// Whichever of thousands it is: here the last one that the server names.
+TEST_F(LookedAtFlows, B25_OneOfThousandsThatIsGoneIsFound) {
+  FlowJob root{.queue = named("a"), .options = {.id = "root"}};
+  for (int i = 0; i < 5'000; ++i)
+    root.children.push_back({.queue = named("b"), .options = {.delay = 1h}});
+  flows.add(root).value();
+  EXPECT_TRUE(flows.stuck(named("a")).value().parents.empty());
+  std::string last;
+  ChildPageOptions how{.limit = 256};
+  do {
+    const auto page = flows.children(named("a"), "root", ChildState::pending, how).value();
+    if (!page.children.empty()) last = page.children.back().id;
+    how.cursor = page.next;
+  } while (!how.cursor.empty());
+  redis({"DEL", job_key(named("b"), last)});
+  const auto stuck = flows.stuck(named("a")).value().parents;
+  ASSERT_EQ(stuck.size(), 1U);
+  EXPECT_EQ(stuck[0].child, last);
+  EXPECT_NE(stuck[0].why.find("is gone"), std::string::npos) << stuck[0].why;
+  ASSERT_TRUE(queue_of("b").add("x", {.id = "other"}));
+  redis({"RENAME", job_key(named("b"), "other"), job_key(named("b"), last)});
+  EXPECT_NE(flows.stuck(named("a")).value().parents.at(0).why.find("another job by now"),
+            std::string::npos);
+}
+
 TEST_F(LookedAtFlows, AParentOfThousandsIsRemovedInChunks) {
   FlowJob root{.queue = named("a"), .options = {.id = "root"}};
   for (int i = 0; i < 2'000; ++i)

@@ -5,11 +5,14 @@
 #include <chrono>
 #include <future>
 #include <string>
+#include <vector>
 
 #include "client/client_core.h"
 #include "probe/planned.h"
 #include "probe/script_queue.h"
+#include "queue/outbox.h"
 #include "support/flow_test.h"
+#include "support/sanitizer.h"
 #include "support/wanted.h"
 
 namespace echomq::test {
@@ -78,6 +81,53 @@ TEST_F(RecordedFlows, HowFarOneCameIsForgottenAnHourAfterIt) {
   EXPECT_EQ(notes("b", "from:" + named("c")), 1U) << "its flow is still being added";
   redis({"DEL", key(named("c"), Structure::outbox)});
   EXPECT_TRUE(eventually([&] { return notes("b", "from:") == 0; }));
+}
+
+// What a crash left stands among the notes of all flows of the last hour.
+TEST_F(RecordedFlows, AMessageIsToldHoweverManyFlowsWereAddedBeforeIt) {
+  const auto tree = flows.add({.queue = named("a"), .children = {{.queue = named("b")}}}).value();
+  const auto outbox = key(named("b"), Structure::outbox);
+  const auto minute_ago = std::to_string(client.server_time_ms() - 60'000);
+  for (int i = 0; i < 10'000; i += 100) {
+    std::vector<std::string> words{"HSET", outbox};
+    for (int j = i; j < i + 100; ++j) {
+      words.push_back("from:" + named("c") + ":" + std::to_string(1'000'000 + j));
+      words.push_back("3:" + minute_ago);
+    }
+    redis(words);
+  }
+  const auto& child = tree.children.at(0);
+  const auto epoch =
+      redis({"HGET", job_key(named("a"), tree.id, Sub::dependencies), named("b") + ":" + child.id});
+  // The child ended, and the process died before it told that.
+  redis({"LREM", key(named("b"), Structure::wait), "1", child.id});
+  redis({"DEL", job_key(named("b"), child.id)});
+  redis({"HSET", outbox, message_field(child.id, named("a"), tree.id),
+         epoch.text + ":c:" + minute_ago + ":f:+1"});
+  const auto began = std::chrono::steady_clock::now();
+  auto how = quick();
+  work(
+      "b", [](Job<>&) { return Outcome::done(); }, how);
+  ASSERT_TRUE(reaches("a", tree.id, JobState::waiting)) << log.text();
+  if (!kSanitized) {
+    EXPECT_LT(std::chrono::steady_clock::now() - began, how.lease)
+        << "longer than two maintenances, each a third of the lease";
+  }
+  EXPECT_EQ(notes("b", "from:"), 10'001U) << "these are kept for an hour";
+}
+
+TEST_F(RecordedFlows, NotesOfFlowsOfLongAgoAreAllForgottenInOneGo) {
+  ASSERT_TRUE(queue_of("b").open());
+  const auto outbox = key(named("b"), Structure::outbox);
+  const auto long_ago = std::to_string(client.server_time_ms() - 2 * 3'600'000);
+  for (int i = 0; i < 3'000; ++i)
+    redis({"HSET", outbox, "from:" + named("c") + ":" + std::to_string(1'000'000 + i),
+           "3:" + long_ago});
+  auto how = quick();
+  how.lease = 60s;  // the second maintenance comes after the test
+  work(
+      "b", [](Job<>&) { return Outcome::done(); }, how);
+  EXPECT_TRUE(eventually([&] { return notes("b", "from:") == 0; }, 15s)) << notes("b", "from:");
 }
 
 TEST_F(RecordedFlows, ObliteratingWaitsForOneThatIsBeingAdded) {

@@ -42,13 +42,14 @@ Fails read_fails(const std::optional<std::string>& text) {
 }  // namespace
 
 void QueueModel::report(const std::string& id, const std::string& edge, char kind,
-                        const std::string& value, Ids& sent) {
+                        const std::string& value, Ids& sent, bool is_written) {
   if (edge.empty()) return;
   const auto [epoch, policy, parent] = read_edge(edge);
   const auto field = id + " " + parent;
-  outbox[field] =
+  const auto text =
       std::to_string(epoch) + ":" + kind + ":" + std::to_string(now) + ":" + policy + ":" + value;
-  sent.insert(sent.end(), {field, outbox[field]});
+  if (is_written) outbox[field] = text;
+  sent.insert(sent.end(), {field, text});
 }
 
 // The child gets another run.

@@ -175,6 +175,10 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
       statuses.back() = "gone";
       continue;
     }
+    if (job != nullptr && !where.of.empty() && !job->edge.ends_with(":" + where.of)) {
+      statuses.back() = "state";
+      continue;
+    }
     if (state == "active" && where.state != "active") {
       statuses.back() = "lock";
       continue;
@@ -196,8 +200,8 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
     leave_finished(id);
     const auto deid = job == nullptr ? std::string() : job->deid;
     const bool has_ended = state == "completed" || state == "failed";
-    if (job != nullptr && !where.quiet && !has_ended)
-      report(id, job->edge, 'f', "removed before its end", sent);
+    if (job != nullptr && !has_ended)
+      report(id, job->edge, 'f', "removed before its end", sent, !where.quiet);
     forget(id);
     if (job == nullptr) continue;
     told.push_back(id);

@@ -277,7 +277,7 @@ class QueueModel {
   void look_again(const std::string& id);
   // Of a flow. What is told is added to `sent`, field and message in turn.
   void report(const std::string& id, const std::string& edge, char kind, const std::string& value,
-              Ids& sent);
+              Ids& sent, bool is_written = true);
   void reopen(const std::string& id, Ids& sent);
   void fall(const std::string& id, const std::string& ref, const std::string& why, Ids& sent);
   void retain_fallen(std::size_t fallen);
