@@ -51,9 +51,9 @@ TEST_F(Probe, ExitCodesTellWhatWentWrong) {
 
 // Whatever it was at, it leaves neither queues nor a server that takes no adds.
 TEST_F(Probe, InterruptedInTheMiddleItLeavesNoKeysBehind) {
-  const TestServer server({.cluster = false});
-  auto redis = server.connect();
-  EmqProcess probe({"probe", "conformance", "--alone", "--url", server.administrators_url()},
+  const TestServer target({.cluster = false});
+  auto owner = target.connect();
+  EmqProcess probe({"probe", "conformance", "--alone", "--url", target.administrators_url()},
                    how());
   ASSERT_TRUE(eventually([&] { return probe.out().find("script job/") != std::string::npos; }, 30s))
       << probe.out() << probe.err();
@@ -62,19 +62,19 @@ TEST_F(Probe, InterruptedInTheMiddleItLeavesNoKeysBehind) {
   EXPECT_EQ(run.code, 1) << run.out;
   EXPECT_NE(run.err.find("stopped at \""), std::string::npos) << run.err;
   EXPECT_EQ(run.out.find("failed"), std::string::npos) << run.out;
-  EXPECT_EQ(show(redis({"KEYS", "*probe-*"})), "[]");
+  EXPECT_EQ(show(owner({"KEYS", "*probe-*"})), "[]");
 }
 
 TEST_F(Probe, InterruptedWhileTheServerIsFullItPutsMaxmemoryBack) {
-  const TestServer server({.cluster = false});
-  auto redis = server.connect();
-  redis({"CONFIG", "SET", "maxmemory", "123456789"});
-  const auto limit = [&redis] { return redis({"CONFIG", "GET", "maxmemory"}).items.at(1).text; };
+  const TestServer target({.cluster = false});
+  auto owner = target.connect();
+  owner({"CONFIG", "SET", "maxmemory", "123456789"});
+  const auto limit = [&owner] { return owner({"CONFIG", "GET", "maxmemory"}).items.at(1).text; };
   bool seen = false;
   // The scenario takes some milliseconds, which a busy machine may not show on the first try.
   for (int attempt = 0; attempt < 50 && !seen; ++attempt) {
     EmqProcess probe({"probe", "conformance", "--alone", "--only", "full server", "--url",
-                      server.administrators_url()},
+                      target.administrators_url()},
                      how());
     seen = eventually([&] { return limit() == "1" || !probe.out().empty(); }, 30s) &&
            probe.out().empty();
@@ -84,7 +84,7 @@ TEST_F(Probe, InterruptedWhileTheServerIsFullItPutsMaxmemoryBack) {
     ASSERT_EQ(limit(), "123456789") << run.out << run.err;
   }
   EXPECT_TRUE(seen);
-  EXPECT_EQ(show(redis({"KEYS", "*probe-*"})), "[]");
+  EXPECT_EQ(show(owner({"KEYS", "*probe-*"})), "[]");
 }
 
 TEST_F(Probe, ShowsADispatch) {
