@@ -46,19 +46,24 @@ struct ConformanceOptions {
   // It slows the server for as long as the probe runs, and an ACL may deny it.
   bool audit = false;
   // Nobody else uses the server: its maxmemory is set for some moments, so that it refuses what may
-  // grow, and its scripts are flushed.
+  // grow, its scripts are flushed, and all its keys are looked at, so that one that is made beside
+  // the queue is seen.
   bool alone = false;
   // Only scenarios whose name holds this text; empty: all.
   std::string only{};
   TlsOptions tls{};
   // Told of each scenario when it has ended, on the calling thread.
   std::function<void(const Scenario&)> on_scenario{};
+  // Asked between scenarios, and within those that take long, on the calling thread: true ends the
+  // run. What a scenario has changed is put back first: its queues are deleted, maxmemory is what
+  // it was.
+  std::function<bool()> stopped{};
 };
 
 struct ECHOMQ_API ConformanceReport {
   std::string url;     // without a password
   std::string server;  // "7.0.15"
-  std::string lua;     // "Lua 5.1"
+  std::string lua;     // "Lua 5.1"; "Lua unknown": the user may not ask
   std::string floor;   // the oldest version that has every command of the scripts: "6.2.0"
   std::vector<Scenario> scenarios;
   std::chrono::milliseconds took{0};
@@ -69,7 +74,8 @@ struct ECHOMQ_API ConformanceReport {
 };
 
 // `url` as of connect(). Errors: those of connect(); invalid_argument when `only` picks nothing;
-// connection_lost when the server went away, after which no scenario says anything.
+// connection_lost when the server went away, after which no scenario says anything; closed when
+// `stopped` said so.
 ECHOMQ_API Result<ConformanceReport> run_conformance(std::string_view url,
                                                      const ConformanceOptions& options = {});
 
