@@ -35,6 +35,14 @@ test('keys', () => {
   for (const { key, slot: at } of all.slots) assert.equal(slot(key), at);
 });
 
+test('v1', () => {
+  for (const { prefixes, queue, asks } of vectors('v1').looks) {
+    const looks = part('v1_names').v1Looks(prefixes, queue);
+    assert.deepEqual(looks.map(({ words: [command, ...rest] }) => [command.toUpperCase(), ...rest]), asks);
+    for (const look of looks) assert.equal(look.words[1], look.key);
+  }
+});
+
 test('ids', () => {
   const { brandId, unbrandId, decodeId, isMintedId } = part('id');
   const all = vectors('ids');
