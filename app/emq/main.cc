@@ -46,7 +46,7 @@ Exit run(int argc, char** argv) {
   Session session;
   bool version = false;
   CLI::App app{
-      "EchoMQ: a job queue on Redis and Valkey.\n"
+      "EchoMQ: a job queue on Redis.\n"
       "  emq up                               a private server, no set-up\n"
       "  emq add mail send 'to: you'          add a job to the queue `mail`\n"
       "  emq work mail --exec ./send-mail     run a command for each job",

@@ -43,6 +43,31 @@ inline std::vector<V1Name> v1_names(const std::vector<std::string>& prefixes,
   return names;
 }
 
+// One question of the look before a queue is opened: for the version that the key has as a hash,
+// or for its type.
+struct V1Look {
+  std::string key;
+  bool for_version = false;
+
+  std::vector<std::string> words() const {
+    if (for_version) return {"HGET", key, "version"};
+    return {"TYPE", key};
+  }
+};
+
+// All of the look, in the order in which it is asked: the first answer that tells of v1 is the one
+// that is reported.
+inline std::vector<V1Look> v1_looks(const std::vector<std::string>& prefixes,
+                                    const std::string& queue) {
+  std::vector<V1Look> looks;
+  for (const auto& name : v1_names(prefixes, queue)) {
+    looks.push_back({v1_key(name.prefix, name.queue, kV1Suffixes[0]), /*for_version=*/true});
+    for (const auto suffix : kV1Suffixes)
+      looks.push_back({v1_key(name.prefix, name.queue, suffix)});
+  }
+  return looks;
+}
+
 // A key that only v1 has, in the place of our keys. `paused` is what v1's pause makes of `wait`.
 inline std::string v1_word_key(const std::string& queue, std::string_view word) {
   return v1_key("emq", "{" + queue + "}", word);

@@ -31,11 +31,7 @@ Result<void> append_log(QueueCore& queue, std::string_view id, std::optional<std
   const auto reply = ask(queue, std::move(call));
   if (!reply) return reply.error();
   const auto status = reply->items.empty() ? std::string() : reply->items[0].text;
-  if (status == "ok") return {};
-  if (status == "gone") return no_such_job(queue.name(), id);
-  return Error{ErrorCode::stale,
-               "job " + std::string(id) + " is another run's by now; the line was not written",
-               {{"queue", queue.name()}, {"value", std::string(id)}}};
+  return log_result(status, queue.name(), id);
 }
 
 Result<JobLogs> read_logs(QueueCore& queue, std::string_view id, const LogOptions& options) {

@@ -24,8 +24,6 @@ constexpr int kLooks = 5;
 constexpr std::size_t kPlacedBatch = 16;
 // Deleting costs more than moving.
 constexpr std::size_t kRemoveBatch = 128;
-// Of a job that waits and is in no line.
-constexpr std::string_view kLost = "lost";
 // So near the front of the line the script looks by itself.
 constexpr std::int64_t kNearFront = 256;
 
@@ -166,21 +164,6 @@ Result<Statuses> with_places(QueueCore& queue, const Ids& ids, const PlacedBatch
   return statuses;
 }
 
-// `unfit` says what a job must be for this.
-Result<void> result_of(const QueueCore& queue, const std::string& id, const std::string& status,
-                       std::string_view unfit) {
-  if (status == "ok") return {};
-  if (status == "gone") return no_such_job(queue.name(), id);
-  std::string why(unfit);
-  if (status == "lock") why = "is running; a job that runs cannot be removed";
-  if (status == "moved") why = "moved each time that it was looked for; try again";
-  if (status == kLost)
-    why = "stands in no state, because somebody deleted keys by hand; remove it, and add it again";
-  return Error{ErrorCode::wrong_state,
-               "job " + id + " of queue \"" + queue.name() + "\" " + why,
-               {{"queue", queue.name()}, {"value", id}}};
-}
-
 // Checks all ids, then does one batch after the other.
 Result<JobResults> in_batches(QueueCore& queue, const Ids& ids, std::string_view unfit,
                               const std::function<Result<Statuses>(const Ids&)>& batch) {
@@ -193,7 +176,7 @@ Result<JobResults> in_batches(QueueCore& queue, const Ids& ids, std::string_view
     const auto statuses = batch(chunk);
     if (!statuses) return statuses.error();
     for (std::size_t i = 0; i < chunk.size(); ++i)
-      results.push_back(result_of(queue, chunk[i], (*statuses)[i], unfit));
+      results.push_back(move_result((*statuses)[i], queue.name(), chunk[i], unfit));
   }
   return results;
 }
@@ -314,7 +297,7 @@ Result<void> update_data(QueueCore& queue, std::string_view id, const std::strin
   call.put_args(Transition::ItemArgs{.id = id, .data = data});
   const auto statuses = answer_of(ask(queue, std::move(call)), 1, Transition::script.name);
   if (!statuses) return statuses.error();
-  return result_of(queue, std::string(id), statuses->front(), "");
+  return move_result(statuses->front(), queue.name(), id, "");
 }
 
 }  // namespace echomq::inline v2

@@ -31,8 +31,8 @@ void make_or_prove(const std::shared_ptr<ClientCore>& client, const std::string&
                });
 }
 
-// Looks at one v1 key after the other of one prefix; the first that stands decides.
-struct V1Look : std::enable_shared_from_this<V1Look> {
+// Looks at one v1 key after the other of each prefix; the first that stands decides.
+struct LookForV1 : std::enable_shared_from_this<LookForV1> {
   std::shared_ptr<ClientCore> client;
   std::string queue;
   Function<void(Result<void>)> done;
@@ -40,37 +40,32 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
   std::optional<Error> found;
 
   void begin() {
-    const auto names = v1_names(client->options().v1_prefixes, queue);
-    waiting = names.size() * (kV1Suffixes.size() + 1);
+    const auto looks = v1_looks(client->options().v1_prefixes, queue);
+    waiting = looks.size();
     if (waiting == 0) return done({});
-    for (const auto& [prefix, name] : names) {
-      ask({"HGET", v1_key(prefix, name, "meta"), "version"}, v1_key(prefix, name, "meta"));
-      for (const auto suffix : kV1Suffixes)
-        ask({"TYPE", v1_key(prefix, name, suffix)}, v1_key(prefix, name, suffix));
-    }
+    for (const auto& look : looks) ask(look);
   }
 
-  void ask(const std::vector<std::string>& words, std::string key) {
-    const bool version = words[0] == "HGET";
-    client->command(wire::command(words), [self = shared_from_this(), key = std::move(key),
-                                           version](Result<wire::Reply> reply) {
-      self->answered(key, version, std::move(reply));
-    });
+  void ask(const V1Look& look) {
+    client->command(wire::command(look.words()),
+                    [self = shared_from_this(), look](Result<wire::Reply> reply) {
+                      self->answered(look, std::move(reply));
+                    });
   }
 
   // A key that an ACL denies to look at is "unknown", not a failure. Only then, and where a string
   // stands in the place of `meta`, may an error reply pass: the fence must not fall with the
   // server.
-  void answered(const std::string& key, bool version, Result<wire::Reply> reply) {
+  void answered(const V1Look& look, Result<wire::Reply> reply) {
     if (!reply && !found) found = reply.error();
     if (reply && reply->is_error() && !found && !reply->text.starts_with("NOPERM") &&
         !reply->text.starts_with("WRONGTYPE")) {
-      found = protocol::refusal(reply->text, queue, key);
+      found = protocol::refusal(reply->text, queue, look.key);
       if (is_not_ready(reply->text)) found->code = ErrorCode::loading;
     }
     if (reply && !reply->is_error() && !found) {
-      const auto what = version ? reply->text : v1_found(reply->text);
-      if (!what.empty()) found = protocol::fence_refusal(queue, what, kWireVersion, key);
+      const auto what = look.for_version ? reply->text : v1_found(reply->text);
+      if (!what.empty()) found = protocol::fence_refusal(queue, what, kWireVersion, look.key);
     }
     if (--waiting == 0) {
       if (!found) return done({});
@@ -84,7 +79,7 @@ struct V1Look : std::enable_shared_from_this<V1Look> {
 
 void open_queue(const std::shared_ptr<ClientCore>& client, const std::string& queue,
                 const QueueKeys& keys, Function<void(Result<void>)> done) {
-  auto look = std::make_shared<V1Look>();
+  auto look = std::make_shared<LookForV1>();
   look->client = client;
   look->queue = queue;
   look->done = [client, queue, &keys, done = std::move(done)](Result<void> clear) mutable {

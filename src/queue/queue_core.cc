@@ -133,12 +133,6 @@ Error no_such_queue(std::string_view queue) {
           {{"queue", std::string(queue)}}};
 }
 
-Error no_such_job(std::string_view queue, std::string_view id) {
-  return {ErrorCode::not_found,
-          "queue \"" + std::string(queue) + "\" has no job " + std::string(id),
-          {{"queue", std::string(queue)}, {"value", std::string(id)}}};
-}
-
 Error QueueCore::look_error(const Error& error) const {
   return protocol::is_absent(error) ? no_such_queue(name_) : error;
 }
@@ -355,7 +349,7 @@ std::vector<std::size_t> QueueCore::answer_all(AddBatcher::Flush& flush, const w
       moved.push_back(i);
       continue;
     }
-    auto result = add_result(status, id, owner);
+    auto result = add_result(status, {name_, id, owner, client_->node()});
     if (result && add.durability.kind != Durability::Kind::memory)
       confirm(add, *std::move(result));
     else
@@ -386,30 +380,6 @@ bool QueueCore::say_again(const std::shared_ptr<AddBatcher::Flush>& flush,
                       {{"queue", name_}, {"value", id}}});
   }
   return false;
-}
-
-Result<AddedJob> QueueCore::add_result(const std::string& status, const std::string& id,
-                                       const std::string& owner) const {
-  if (status == "ok" || status == "done") return AddedJob{id};
-  if (status == "owned") return AddedJob{owner, /*deduplicated=*/true};
-  if (status == "dup")
-    return Error{ErrorCode::duplicate,
-                 "queue \"" + name_ + "\" has a job " + id + " already; it was left as it is",
-                 {{"queue", name_}, {"value", id}}};
-  if (status == "full")
-    return Error{
-        ErrorCode::queue_full,
-        "queue \"" + name_ +
-            "\" holds as many waiting jobs as its max_length allows: the job was not added",
-        {{"queue", name_}}};
-  if (status == "state")
-    return Error{ErrorCode::collision,
-                 "the minted id " + id + " exists already: another process mints under node id " +
-                     std::to_string(client_->node()),
-                 {{"queue", name_}, {"value", id}}};
-  return Error{ErrorCode::protocol,
-               "job/add answered \"" + status + "\"",
-               {{"queue", name_}, {"value", id}}};
 }
 
 void QueueCore::refuse(std::vector<PendingAdd>& adds, const Error& why) {

@@ -17,6 +17,7 @@
 #include "echomq/queue.h"
 #include "queue/add_batcher.h"
 #include "queue/queue_keys.h"
+#include "queue/statuses.h"
 
 namespace echomq::inline v2 {
 
@@ -25,7 +26,6 @@ class Parents;
 
 // ErrorCode::not_found.
 Error no_such_queue(std::string_view queue);
-Error no_such_job(std::string_view queue, std::string_view id);
 
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
@@ -93,8 +93,6 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void refuse(std::vector<PendingAdd>& adds, const Error& why);
   void confirm(PendingAdd& add, AddedJob added);
   void answer(PendingAdd& add, Result<AddedJob> result) const;
-  [[nodiscard]] Result<AddedJob> add_result(const std::string& status, const std::string& id,
-                                            const std::string& owner) const;
   [[nodiscard]] ScriptCall add_call(const AddBatcher::Flush& flush, std::int64_t now) const;
   [[nodiscard]] ScriptCall add_deduplicated_call(const AddBatcher::Flush& flush,
                                                  std::int64_t now) const;

@@ -59,6 +59,12 @@ Settlement put_back(std::shared_ptr<RunningJob> job, const WorkerOptions& option
 // Given back: started or not, it costs no attempt.
 Settlement give_back(std::shared_ptr<RunningJob> job, bool started);
 
+// What an end was told: `status`, or "unknown" where it was said again and the first time may have
+// ended the run: then the job has gone on, or is gone, and no other run is to blame.
+inline std::string_view end_status(std::string_view status, bool again) {
+  return again && (status == "gone" || status == "stale") ? "unknown" : status;
+}
+
 // `text`, cut to `limit` bytes, not inside a UTF-8 character.
 std::string cut(std::string_view text, std::size_t limit);
 

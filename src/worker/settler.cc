@@ -262,9 +262,7 @@ void Settler::answered(const std::shared_ptr<Batch>& batch, milliseconds since, 
                                                               : *reply;
   for (std::size_t i = 0; i < batch->size(); ++i) {
     const auto& status = wire::status_of(statuses, i, unknown);
-    // The one whose answer was lost may have ended the run: then the job has gone on, or is gone.
-    const bool is_unclear = again && (status == "gone" || status == "stale");
-    settled_((*batch)[i], is_unclear ? unknown : status);
+    settled_((*batch)[i], std::string(end_status(status, again)));
   }
   if (finish && reply) finished(kind, declared, *reply);
   if (has_parts && reply) tell_parents(kind, *reply);

@@ -29,7 +29,7 @@ export interface ClientOptions {
   commandTimeout?: number; // ms after which a command gives up with `timeout`, 5,000 by default
   dataLimit?: number; // bytes of a job's data, 1 MiB by default, 64 MiB at most
   allowEviction?: boolean; // accept a maxmemory-policy other than noeviction
-  v1Prefixes?: string[]; // unbraced v1 queues are looked for under these; ['emq', 'bull'] by default
+  v1Prefixes?: string[]; // v1 queues are looked for under these; ['emq', 'bull'] by default
   bufferLimit?: number; // bytes of adds that wait for their answer, 64 MiB by default; then backpressure
   nodeLease?: number; // ms that the node id is held without a sign of life, 30,000 by default
   name?: string; // shown by CLIENT LIST

@@ -9,6 +9,7 @@ import type { QueueCore } from './queue_core.js';
 import { LoadedJob } from './record.js';
 import { statusOf } from './reply.js';
 import { ScriptCall } from './script_call.js';
+import { logError } from './statuses.js';
 
 const LINE_BYTES = 8 * 2 ** 10; // of progress, and of a line of the log
 const LINES_KEPT = 1_000;
@@ -113,10 +114,8 @@ export class Job {
     const call = new ScriptCall('job/log', keys, { revision, count: 1, keep: LINES_KEPT })
       .itemKeys({ job: jobKey(name, this.id), logs: jobKey(name, this.id, 'logs') })
       .itemArgs({ id: this.id, token: this.token, line: bytes });
-    const status = statusOf(await this.core.call(call), 0);
-    if (status === 'gone') throw this.core.noSuchJob(this.id);
-    if (status !== 'ok')
-      throw new EchoMQError('stale', `another run owns job ${this.id}`, { queue: name, value: this.id });
+    const error = logError(statusOf(await this.core.call(call), 0), name, this.id);
+    if (error) throw error;
   }
 
   // --- of the worker

@@ -18,6 +18,7 @@ import { JobInfo } from './record.js';
 import { Relay, readMessages } from './relay.js';
 import { buffersOf, itemsOf, numberOf, statusOf, textsOf } from './reply.js';
 import { ScriptCall } from './script_call.js';
+import { removeError } from './statuses.js';
 
 export interface Counts {
   waiting: number; // jobs that have been through a crash included
@@ -127,10 +128,8 @@ export class Queue {
       const left = await this.placeOf(id); // it had moved behind each look
       if (left >= 0) await this.removeSeen(id, left);
     }
-    if (status === 'ok') return;
-    if (status === 'gone') throw this.core.noSuchJob(id);
-    const why = status === 'lock' ? 'runs' : 'moved each time that it was looked for; try again';
-    throw new EchoMQError('wrong_state', `job ${id} of queue "${this.name}" ${why}`, { queue: this.name, value: id });
+    const error = removeError(status, this.name, id);
+    if (error) throw error;
   }
 
   // No job is claimed until resume(); what runs goes on. Answers whether that changed something.

@@ -13,6 +13,7 @@ import { JobInfo, readInfo, shapesOf } from './record.js';
 import { isAbsent } from './refusal.js';
 import { Reply, buffersOf, itemsOf, statusOf } from './reply.js';
 import { ScriptCall, ScriptName } from './script_call.js';
+import { AnsweredAdd, addResult, noSuchJob } from './statuses.js';
 
 const OWNERS_KNOWN = 4_096; // one that was forgotten costs a round trip
 export const NOT_READY_PAUSE_MS = 50;
@@ -80,7 +81,7 @@ export class QueueCore {
   }
 
   noSuchJob(id: string): EchoMQError {
-    return new EchoMQError('not_found', `queue "${this.name}" has no job ${id}`, { queue: this.name, value: id });
+    return noSuchJob(this.name, id);
   }
 
   async readJob(id: string): Promise<JobInfo | undefined> {
@@ -280,38 +281,17 @@ export class QueueCore {
       const de = add.job.deduplication?.id;
       if (de !== undefined && (status === 'ok' || owner !== '')) this.owners.set(de, status === 'ok' ? id : owner);
       if (status === 'moved') moved.push(i);
-      else if (status === 'ok' || status === 'done') add.resolve({ id, deduplicated: false });
-      else if (status === 'owned') add.resolve({ id: owner, deduplicated: true });
-      else add.reject(this.addRefusal(status, id));
+      else answer(add, status, { queue: this.name, id, owner, node: this.client.holder.node });
     });
     return moved;
   }
 
-  private addRefusal(status: string, id: string): EchoMQError {
-    const fields = { queue: this.name, value: id };
-    switch (status) {
-      case 'dup':
-        return new EchoMQError(
-          'duplicate',
-          `queue "${this.name}" has a job ${id} already; it was left as it is`,
-          fields,
-        );
-      case 'full':
-        return new EchoMQError(
-          'queue_full',
-          `queue "${this.name}" holds as many waiting jobs as its max_length allows: the job was not added`,
-          { queue: this.name },
-        );
-      case 'state':
-        return new EchoMQError(
-          'collision',
-          `the minted id ${id} exists already: another process mints under node id ${this.client.holder.node}`,
-          fields,
-        );
-      default:
-        return new EchoMQError('protocol', `job/add answered "${status}"`, fields);
-    }
-  }
+}
+
+function answer(add: PendingAdd, status: string, answered: AnsweredAdd): void {
+  const result = addResult(status, answered);
+  if (result instanceof EchoMQError) add.reject(result);
+  else add.resolve(result);
 }
 
 interface Common {

@@ -15,6 +15,7 @@ import { endsOf } from './record.js';
 import { Reply, idsOf, itemsOf, numberOf, statusOf } from './reply.js';
 import { ScriptCall } from './script_call.js';
 import { Settlement, SettlementKind, endsJob, travelTogether } from './settlement.js';
+import { endStatus } from './statuses.js';
 
 const WORTH_A_SECOND_CALL = 32;
 
@@ -89,6 +90,7 @@ export class Settler {
     const { kind } = batch[0];
     const since = monotonicMs();
     let reply: Reply = null;
+    let again = false;
     for (;;) {
       try {
         reply = await this.say(batch);
@@ -99,6 +101,7 @@ export class Settler {
         const end = this.stoppedAt === undefined ? Infinity : Math.max(this.stoppedAt, since) + this.patienceMs;
         if (weather && monotonicMs() < end && !this.queue.client.closed) {
           if (error.code === 'loading') await pauseFor(NOT_READY_PAUSE_MS);
+          again = true;
           continue;
         }
         const what = `the end of ${batch.length} job(s) of "${this.queue.name}" could not be told`;
@@ -109,7 +112,7 @@ export class Settler {
     this.inFlight.splice(this.inFlight.indexOf(kind), 1);
     const finish = endsJob(batch[0]) && reply !== null;
     const statuses = finish ? itemsOf(reply)[0] : reply;
-    batch.forEach((settlement, i) => this.hooks.settled(settlement, statusOf(statuses, i)));
+    batch.forEach((settlement, i) => this.hooks.settled(settlement, endStatus(statusOf(statuses, i), again)));
     if (finish) this.hooks.finished(itemsOf(reply));
     this.pump();
   }

@@ -15,6 +15,7 @@ import { Relay, readMessages } from './relay.js';
 import { buffersOf } from './reply.js';
 import { Settlement, endsJob, expire, giveBack, settle } from './settlement.js';
 import { Settler } from './settler.js';
+import { countedAs } from './statuses.js';
 import { Evictor, Releaser, Sweeper, promote } from './upkeep.js';
 import type { CheckedWorkerOptions, Handler, WorkerStats } from './worker.js';
 
@@ -328,14 +329,8 @@ export class WorkerCore {
   private settled(settlement: Settlement, status: string): void {
     const { job, kind } = settlement;
     this.queue.holdsNoMore(job.id, job.token);
-    if (status === 'ok' || status === 'done') {
-      const counted = { complete: 'completed', fail: 'failed', retry: 'retried', release: 'released' } as const;
-      ++this.stats[counted[kind]];
-    } else if (status === 'unknown') {
-      ++this.stats.unknown;
-    } else {
-      ++this.stats.refused;
-    }
+    const counted = countedAs(kind, status);
+    if (counted) ++this.stats[counted];
     const rule = job.record.options.deduplication;
     if (rule && (status === 'gone' || (endsJob(settlement) && (status === 'ok' || status === 'done'))))
       this.releaser.push([{ de: rule.id, owner: job.id, kept: '' }]);

@@ -25,6 +25,13 @@ test('a v1 queue under each prefix is refused, and stays as it is', async () => 
     await assert.rejects(new Queue(mq, `old-${prefix}`).add(1), fence(/^bullmq:5\.65\.1$/));
     assert.deepEqual(await dump(), before);
   }
+  // v1 needs braces in a cluster.
+  await server.raw.hset('bull:{braced}:meta', 'version', 'bullmq:5.65.1');
+  await server.raw.zadd('bull:{timed}:delayed', 1, '1');
+  const before = await dump();
+  await assert.rejects(new Queue(mq, 'braced').add(1), fence(/^bullmq:5\.65\.1$/));
+  await assert.rejects(new Queue(mq, 'timed').add(1), fence(/v1 queue \(zset\)/));
+  assert.deepEqual(await dump(), before);
   await server.raw.rpush('bull:nameless:wait', '1');
   await assert.rejects(new Queue(mq, 'nameless').add(1), fence(/v1 queue \(list\)/));
   // Those who run both beside each other say so.

@@ -35,6 +35,14 @@ test('keys', () => {
   for (const { key, slot: at } of all.slots) assert.equal(slot(key), at);
 });
 
+test('v1', () => {
+  for (const { prefixes, queue, asks } of vectors('v1').looks) {
+    const looks = part('v1_names').v1Looks(prefixes, queue);
+    assert.deepEqual(looks.map(({ words: [command, ...rest] }) => [command.toUpperCase(), ...rest]), asks);
+    for (const look of looks) assert.equal(look.words[1], look.key);
+  }
+});
+
 test('ids', () => {
   const { brandId, unbrandId, decodeId, isMintedId } = part('id');
   const all = vectors('ids');
@@ -95,6 +103,26 @@ test('refusals', () => {
     assert.equal(isAbsent(error), absent);
   }
   for (const { line, not_ready } of all.not_ready) assert.equal(isNotReady(line), not_ready, line);
+});
+
+test('statuses', () => {
+  const { addResult, removeError, logError, endStatus, countedAs } = part('statuses');
+  const { queue, statuses } = vectors('refusals');
+  const { id, owner } = statuses;
+  for (const { status, code, ...told } of statuses.adds) {
+    const result = addResult(status, { queue, id, owner, node: 3 });
+    if (code === null) {
+      assert.deepEqual(result, { id: told.added, deduplicated: told.deduplicated }, status);
+    } else {
+      assert.equal(result.code, code, status);
+      assert.equal(result.fields.value ?? null, told.value);
+      assert.equal(result.fields.queue, queue);
+    }
+  }
+  for (const [of, error] of [['removes', removeError], ['log_lines', logError]])
+    for (const { status, code } of statuses[of]) assert.equal(error(status, queue, id)?.code ?? null, code, status);
+  for (const { kind, status, again, counts } of statuses.ends)
+    assert.equal(countedAs(kind, endStatus(status, again)) ?? null, counts, `${kind} ${status} ${again}`);
 });
 
 const encode = (options) => part('options').encodeJob(Buffer.from('d'), optionsOf(options), 1024);

@@ -16,7 +16,9 @@
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // One rule: a heading "## INV3 ..." or "## R 5.4 ...", and the tests that its paragraph "Tests:
 // ..." names.
@@ -126,6 +128,33 @@ TEST(Invariants, Invariant6ARuntimeIsListedOnlyWithATestThatExists) {
     EXPECT_GE(named, 1U) << line;
   }
   EXPECT_GE(runtimes, 1U);
+}
+
+// "Not run: Valkey, ..." up to the end of its paragraph; empty where a text has none.
+std::string not_run(const std::string& text) {
+  const auto from = text.find("\nNot run: ");
+  return from == std::string::npos ? std::string()
+                                   : text.substr(from, text.find("\n\n", from) - from);
+}
+
+TEST(Invariants, Invariant6WhatIsNamedAndWasNotRunIsSaidToBe) {
+  const auto table =
+      docs::section(docs::read("docs/protocol.md"), "## 13. Runtimes that speak this wire");
+  for (const auto& [where, text] :
+       {std::pair("docs/protocol.md, section 13", table),
+        std::pair("README.md", docs::read("README.md")),
+        std::pair("clients/node/README.md", docs::read("clients/node/README.md"))}) {
+    const auto said = not_run(text);
+    EXPECT_THAT(said, HasSubstr("runtimes other than")) << where;
+    for (const auto* const server : {"Valkey", "Dragonfly"}) {
+      // A row with a test (see above) is what takes a server off this list.
+      if (table.find(std::string("\n| ") + server) == std::string::npos) {
+        EXPECT_THAT(said, HasSubstr(server)) << where;
+      } else {
+        EXPECT_THAT(said, Not(HasSubstr(server))) << where;
+      }
+    }
+  }
 }
 
 TEST(Invariants, ARuleWithoutATestAndATestThatIsNotThereAreFound) {

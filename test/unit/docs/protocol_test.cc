@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,8 +17,10 @@
 #include "contract/document.h"
 #include "echomq/job.h"
 #include "echomq/keyspace.h"
+#include "job/encode.h"
 #include "probe/states.h"
 #include "protocol/registry.h"
+#include "protocol/v1_names.h"
 #include "protocol/version.h"
 #include "tree.h"
 
@@ -184,6 +189,73 @@ TEST(ProtocolDocument, NamesEachKeyOfTheRegistry) {
     EXPECT_THAT(keys, HasSubstr(std::string(named_word)));
   for (const auto v1_word : echomq::registry::kV1Words)
     EXPECT_THAT(keys, HasSubstr(std::string(v1_word)));
+}
+
+// Nothing that a client has to do for the boot fence stands in the sources alone.
+TEST(ProtocolDocument, NamesEachKeyThatIsLookedAtBeforeAQueueIsOpened) {
+  const auto named =
+      docs::quoted(docs::section(docs::read("docs/protocol.md"), "### 4.2 The fence"));
+  const std::vector<std::string> keys(echomq::kV1Suffixes.begin(), echomq::kV1Suffixes.end());
+  EXPECT_NE(std::search(named.begin(), named.end(), keys.begin(), keys.end()), named.end())
+      << "all of them, one behind the other, in the order of the look";
+}
+
+// The words of `json` and of the objects in it, those of objects as "de id".
+void collect_words(const nlohmann::json& json, const std::string& of,
+                   std::set<std::string>& words) {
+  for (const auto& [key, value] : json.items()) {
+    words.insert(of + key);
+    if (value.is_object()) collect_words(value, of + key + " ", words);
+  }
+}
+
+TEST(ProtocolDocument, HasARowForEachOptionThatIsStored) {
+  using std::chrono::milliseconds;
+  const echomq::Keep keep{5, std::chrono::seconds(60), 7};
+  echomq::JobOptions options{.attempts = 3,
+                             .backoff = echomq::Backoff::exponential(milliseconds(9), 0.5)};
+  options.keep_completed = keep;
+  options.keep_failed = keep;
+  options.expires_in = milliseconds(1'000);
+  options.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  options.tracestate = "a=b";
+  options.deduplication = echomq::Deduplication{
+      .id = "d", .ttl = milliseconds(5), .extend = true, .replace = true, .keep_last = true};
+  std::set<std::string> stored;
+  collect_words(nlohmann::json::parse(echomq::job::with_parent(
+                    echomq::job::encode_checked("", options).opts, "parents:7")),
+                "", stored);
+  std::set<std::string> promised;
+  const auto part = docs::section(docs::read("docs/protocol.md"), "### The options of a job");
+  for (const auto& line : docs::lines(part)) {
+    if (!line.starts_with("| `")) continue;
+    const auto cell = line.find(" | ");
+    const auto names = docs::quoted(line.substr(0, cell));
+    for (const auto& name : names) {
+      promised.insert(name);
+      // What an object has in it stands in the other cell; values do too.
+      for (const auto& word : docs::quoted(line.substr(cell)))
+        if (word.find_first_of("<:") == std::string::npos) promised.insert(name + " " + word);
+    }
+  }
+  for (const auto* const value : {"backoff fixed", "backoff exponential", "de true"})
+    EXPECT_EQ(promised.erase(value), 1U) << value;
+  EXPECT_EQ(promised, stored);
+}
+
+TEST(ProtocolDocument, SaysWhenEachEventIsTold) {
+  std::set<std::string> told;
+  for (const auto& [name, contract] : contracts()) {
+    std::istringstream in(contract.events);
+    for (std::string word; in >> word;) told.insert(word);
+  }
+  std::set<std::string> explained;
+  const auto part = docs::section(docs::read("docs/protocol.md"), "### 5.10 Events");
+  for (const auto& line : docs::lines(part)) {
+    if (!line.starts_with("| `")) continue;
+    for (const auto& word : docs::quoted(line.substr(0, line.find(" | ")))) explained.insert(word);
+  }
+  EXPECT_EQ(explained, told);
 }
 
 TEST(ProtocolDocument, NamesTheWireAndTheRevision) {

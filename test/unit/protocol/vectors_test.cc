@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The vectors of the floor: names, keys, ids, leases, the clock, refusals.
+// The vectors of the floor: names, keys, looks for v1, ids, leases, the clock, refusals.
 #include "support/vectors.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "protocol/refusal.h"
 #include "protocol/server_clock.h"
 #include "protocol/snowflake.h"
+#include "protocol/v1_names.h"
 
 namespace echomq {
 namespace {
@@ -62,6 +63,17 @@ TEST(ProtocolVectors, Keys) {
     EXPECT_FALSE(parse_key(text.get<std::string>())) << text;
   for (const auto& one : all.at("slots"))
     EXPECT_EQ(slot(one.at("key").get<std::string>()), one.at("slot").get<unsigned>()) << one;
+}
+
+TEST(ProtocolVectors, V1) {
+  for (const auto& one : test::vectors("v1").at("looks")) {
+    auto asks = nlohmann::json::array();
+    for (const auto& look : v1_looks(one.at("prefixes"), one.at("queue"))) {
+      asks.push_back(look.words());
+      EXPECT_EQ(look.words()[1], look.key);
+    }
+    EXPECT_EQ(asks, one.at("asks")) << one;
+  }
 }
 
 TEST(ProtocolVectors, Ids) {

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
+#include "support/vectors.h"
+
 namespace echomq {
 namespace {
 
@@ -34,6 +39,25 @@ TEST(WorkerReport, AJobThatWasGivenBackTwiceIsNoRefusedResult) {
   report.settled(Kind::release, "gone");
   EXPECT_EQ(report.stats().refused, 0U);
   EXPECT_EQ(report.stats().released, 1U);
+}
+
+// As test/vectors/refusals.json has it, for each runtime.
+TEST(WorkerVectors, Ends) {
+  const std::map<std::string, Kind> kinds{{"complete", Kind::complete},
+                                          {"fail", Kind::fail},
+                                          {"retry", Kind::retry},
+                                          {"release", Kind::release}};
+  for (const auto& one : test::vectors("refusals").at("statuses").at("ends")) {
+    WorkerReport report;
+    report.settled(kinds.at(one.at("kind")),
+                   end_status(one.at("status").get<std::string>(), one.at("again")));
+    const auto stats = report.stats();
+    const std::map<std::string, std::uint64_t> counted{
+        {"completed", stats.completed}, {"failed", stats.failed},   {"retried", stats.retried},
+        {"released", stats.released},   {"refused", stats.refused}, {"unknown", stats.unknown}};
+    for (const auto& [word, count] : counted)
+      EXPECT_EQ(count, one.at("counts") == word ? 1U : 0U) << one << " " << word;
+  }
 }
 
 }  // namespace
