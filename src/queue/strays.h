@@ -15,9 +15,9 @@
 namespace echomq::inline v2 {
 
 struct StrayPage {
-  Ids jobs;  // each once: there is a hash or another key of theirs
-  std::vector<std::string> others;
-  std::string next;  // where to go on; "0": that was all
+  Ids jobs{};  // each once: there is a hash or another key of theirs
+  std::vector<std::string> others{};
+  std::string next{};  // where to go on; "0": that was all
 };
 
 // What one step finds, of a queue whose states name no job any more. Errors: denied (an ACL may
