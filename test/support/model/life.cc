@@ -426,7 +426,7 @@ Step Life::remove() {
       if (one_in(3) && ids.size() < 8) ids.push_back(id);
   if (one_in(4)) where.before = std::to_string(now() - up_to(30'000));
   where.quiet = one_in(8);
-  if (one_in(12)) where.seen = -2;
+  if (!is_long_ && one_in(12)) where.seen = -2;
   return step("remove" + all_of(ids) + " seen at " + std::to_string(where.seen) + " from '" +
                   where.state + "' before '" + where.before + "'" + (where.quiet ? " quietly" : ""),
               [=](auto& q) { return q.remove(ids, where); });
