@@ -426,7 +426,7 @@ Step Life::remove() {
       if (one_in(3) && ids.size() < 8) ids.push_back(id);
   if (one_in(4)) where.before = std::to_string(now() - up_to(30'000));
   where.quiet = one_in(8);
-  if (one_in(12)) where.seen = -2;
+  if (!is_long_ && one_in(12)) where.seen = -2;
   const auto of = model_.jobs.find(ids.front());
   if (one_in(8) && of != model_.jobs.end() && !of->second.edge.empty())
     where.of = of->second.edge.substr(of->second.edge.find(':', of->second.edge.find(':') + 1) + 1);

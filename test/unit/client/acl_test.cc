@@ -37,7 +37,8 @@ TEST(AclLine, OfOneQueueDoesNotReadTheOthers) {
 TEST(AclLine, GrantsWhatIsAskedForAndNoMore) {
   for (const auto* word : {"-@all", "+evalsha", "+bzpopmin", "+hset", "+client|kill"})
     EXPECT_TRUE(grants({}, word)) << word;
-  for (const auto* word : {"+@all", "+flushall", "+config|get", "+keys", "+wait", "+waitaof", "+scan"})
+  for (const auto* word :
+       {"+@all", "+flushall", "+config|get", "+keys", "+wait", "+waitaof", "+scan"})
     EXPECT_FALSE(grants({}, word)) << word;
   EXPECT_FALSE(grants({.client_kill = false}, "+client|kill"));
   EXPECT_TRUE(grants({.wait = true}, "+wait"));
