@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Working jobs: outcomes, leases, ends in good order and in bad weather.
 import assert from 'node:assert/strict';
+import { createConnection, createServer } from 'node:net';
 import { test } from 'node:test';
 
 import { EchoMQError, Outcome, Worker, connect } from '../dist/index.mjs';
@@ -262,6 +263,40 @@ test('cut connections and a forgetful server lose nothing and double nothing', a
     [],
   );
   await worker.stop();
+});
+
+test('an end whose answer was lost counts as unknown when the job is gone', async () => {
+  const mute = new Set(); // sockets whose answers are swallowed from now on
+  const sockets = new Set();
+  const relay = createServer((near) => {
+    const far = createConnection(server.path);
+    for (const socket of [near, far])
+      socket.on('error', () => undefined).on('close', () => (near.destroy(), far.destroy()));
+    near.pipe(far);
+    far.on('data', (bytes) => mute.has(near) || near.write(bytes));
+    sockets.add(near);
+    near.once('close', () => sockets.delete(near));
+  });
+  await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  const far = await connect(`redis://127.0.0.1:${relay.address().port}`);
+  const queue = fresh();
+  const worker = new Worker(
+    far,
+    queue.name,
+    (job) => job.json() === 'lost' && sockets.forEach((socket) => mute.add(socket)),
+    { keepCompleted: { count: 0 } },
+  );
+  // The server knows the scripts after the first one, so the end that is lost is run.
+  await queue.add('first');
+  await eventually(() => worker.stats.completed === 1, 'the first has ended');
+  const { id } = await queue.add('lost');
+  await eventually(async () => (await server.raw.exists(`emq:{${queue.name}}:${id}`)) === 0, 'the job has ended');
+  mute.forEach((socket) => socket.destroy());
+  await eventually(() => worker.stats.unknown === 1, 'it is said again');
+  assert.deepEqual([worker.stats.completed, worker.stats.refused], [1, 0]);
+  await worker.stop();
+  await far.close();
+  relay.close();
 });
 
 test('kept jobs are counted, dropped ones are gone, and trash is emptied', async () => {
