@@ -4,9 +4,11 @@
 #include "echomq/probe.h"
 
 #include <array>
+#include <csignal>
 #include <memory>
 #include <string>
 
+#include "echomq/signals.h"
 #include "probe_fleet.h"
 #include "session.h"
 
@@ -64,6 +66,9 @@ Json conformance_json(const echomq::ConformanceReport& report) {
 Exit conformance(echomq::ConformanceOptions options, const Session& session) {
   options.tls = session.tls;
   if (!session.json) options.on_scenario = print_scenario;
+  // Killed in the middle it would leave its queues, and a server that takes no adds.
+  const echomq::Signals stop{SIGTERM, SIGINT, SIGHUP};
+  options.stopped = [&stop] { return stop.count() > 0; };
   const auto report = echomq::run_conformance(session.url, options);
   if (!report) return session.fail(report.error());
   if (session.json)
@@ -114,7 +119,8 @@ void declare_conformance(CLI::App& probe, Session& session) {
       "  emq probe conformance --only 'script job/' --json\n"
       "Each line says what it proves: an invariant or rule of docs/invariants.md, or a section of "
       "docs/protocol.md. Exit code 1: a scenario failed. What the server or an ACL does not allow "
-      "is not run, and no failure.\n");
+      "is not run, and no failure. Ctrl-C ends the scenario that runs, which deletes its "
+      "queues.\n");
   auto options = std::make_shared<echomq::ConformanceOptions>();
   auto listed = std::make_shared<bool>(false);
   verb->add_flag("--audit", options->audit,

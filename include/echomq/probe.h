@@ -53,6 +53,10 @@ struct ConformanceOptions {
   TlsOptions tls{};
   // Told of each scenario when it has ended, on the calling thread.
   std::function<void(const Scenario&)> on_scenario{};
+  // Asked between scenarios, and within those that take long, on the calling thread: true ends the
+  // run. What a scenario has changed is put back first: its queues are deleted, maxmemory is what
+  // it was.
+  std::function<bool()> stopped{};
 };
 
 struct ECHOMQ_API ConformanceReport {
@@ -69,7 +73,8 @@ struct ECHOMQ_API ConformanceReport {
 };
 
 // `url` as of connect(). Errors: those of connect(); invalid_argument when `only` picks nothing;
-// connection_lost when the server went away, after which no scenario says anything.
+// connection_lost when the server went away, after which no scenario says anything; closed when
+// `stopped` said so.
 ECHOMQ_API Result<ConformanceReport> run_conformance(std::string_view url,
                                                      const ConformanceOptions& options = {});
 

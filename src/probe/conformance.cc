@@ -67,6 +67,12 @@ Scenario run(probe::Stage& stage, const ScenarioEntry& entry) {
   return scenario;
 }
 
+Error stopped_at(const ScenarioEntry& entry) {
+  return {ErrorCode::closed,
+          "stopped at \"" + entry.name + "\"; what was made for it is deleted",
+          {{"scenario", entry.name}}};
+}
+
 }  // namespace
 
 std::string_view name(Verdict verdict) noexcept {
@@ -123,12 +129,16 @@ Result<ConformanceReport> run_conformance(std::string_view url, const Conformanc
   const auto needs = server_needs();
   if (!needs.empty()) report.floor = needs.front().since;
   const auto begun = Clock::now();
+  const auto stopped = [&options] { return options.stopped && options.stopped(); };
   for (const auto& entry : chosen) {
+    if (stopped()) return stopped_at(entry);
     report.scenarios.push_back(run(stage, entry));
     if (const auto lost = stage.lane->lost(); !lost.empty())
       return Error{ErrorCode::connection_lost,
                    "the server went away in \"" + entry.name + "\": " + lost,
                    {{"scenario", entry.name}}};
+    // It may have returned early, and then says nothing.
+    if (stopped()) return stopped_at(entry);
     if (options.on_scenario) options.on_scenario(report.scenarios.back());
   }
   report.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun);

@@ -22,6 +22,7 @@ void keys_have_one_hashtag(Trial& trial) {
   std::size_t keys = 0;
   std::set<std::string> seen;
   for (const auto& exercise : exercises()) {
+    if (trial.stopped()) return;
     if (!seen.insert(exercise.script).second) continue;
     auto& q = trial.queue();
     Scene scene(q);
@@ -50,7 +51,7 @@ void random_life_is_pure(Trial& trial) {
     trial.recorder().forget();
     auto& q = trial.open_queue();
     Workload workload(q, seed);
-    for (int i = 0; i < kSteps; ++i) workload.step();
+    for (int i = 0; i < kSteps && !trial.stopped(); ++i) workload.step();
     trial.expect("what differs when seed " + std::to_string(seed) + " is said again",
                  trial.difference_when_said_again(q), "");
   }
@@ -99,7 +100,7 @@ void random_life_loses_nothing(Trial& trial) {
   for (const std::uint32_t seed : {11U, 12U}) {
     auto& q = trial.open_queue();
     Workload workload(q, seed);
-    for (int i = 0; i < kSteps; ++i) {
+    for (int i = 0; i < kSteps && !trial.stopped(); ++i) {
       workload.step();
       if (i % 10 == 0)
         for (const auto& odd : jobs_out_of_state(trial.link(), q))

@@ -68,6 +68,7 @@ void is_fenced(Trial& trial, const Foreign& foreign) {
   foreign.make(q);
   std::set<std::string> seen;
   for (const auto& exercise : exercises()) {
+    if (trial.stopped()) return;
     if (!seen.insert(exercise.script).second) continue;
     trial.expect_refused(exercise.script, q, refusal_of(exercise, foreign),
                          [&] { return exercise.call(scene); });
@@ -252,6 +253,7 @@ void is_never_torn(Trial& trial) {
   std::set<std::string> seen{"queue/open", "queue/obliterate"};
   std::size_t refused = 0;
   for (const auto& exercise : exercises()) {
+    if (trial.stopped()) return;
     if (!seen.insert(exercise.script).second) continue;
     for (const auto structure : declared_by(trial, exercise)) {
       auto& q = trial.queue();
@@ -276,6 +278,7 @@ void is_never_torn(Trial& trial) {
 void decorations_tear_nothing(Trial& trial) {
   std::set<std::string> seen;
   for (const auto& exercise : exercises()) {
+    if (trial.stopped()) return;
     if (!seen.insert(exercise.script).second) continue;
     if (exercise.script == "queue/emit" || exercise.script == "queue/trim") continue;
     auto& q = trial.queue();

@@ -40,7 +40,7 @@ class ScriptTrial {
     std::size_t n = 0;
     for (const auto* const list : {&exercises(), &further_exercises()})
       for (const auto& exercise : *list)
-        if (exercise.script == script_) exercise_once(exercise, n++);
+        if (exercise.script == script_ && !trial_.stopped()) exercise_once(exercise, n++);
     if (n == 0) trial_.fail("no exercise calls it");
     for (const auto& drawn : transitions())
       if (drawn.script == script_ && !ways_.contains(words_of(drawn)))

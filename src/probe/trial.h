@@ -75,6 +75,8 @@ class Trial {
   // What everything said through link() by the queues was, and what was answered.
   [[nodiscard]] Recorder& recorder() { return recorder_; }
   [[nodiscard]] Stage& stage() { return stage_; }
+  // Whoever runs the suite wants it to end: what takes long returns, wherever it is.
+  [[nodiscard]] bool stopped() const { return stage_.options.stopped && stage_.options.stopped(); }
   [[nodiscard]] bool failed() const { return !failures_.empty(); }
   // The scenario's end.
   void judge(Scenario& scenario) const;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <string>
 
 #include "support/emq_run.h"
@@ -46,6 +47,44 @@ TEST_F(Probe, ExitCodesTellWhatWentWrong) {
       emq({"probe", "conformance", "--only", "server: ", "--url", lacking.administrators_url()})
           .code,
       1);
+}
+
+// Whatever it was at, it leaves neither queues nor a server that takes no adds.
+TEST_F(Probe, InterruptedInTheMiddleItLeavesNoKeysBehind) {
+  const TestServer target({.cluster = false});
+  auto owner = target.connect();
+  EmqProcess probe({"probe", "conformance", "--alone", "--url", target.administrators_url()},
+                   how());
+  ASSERT_TRUE(eventually([&] { return probe.out().find("script job/") != std::string::npos; }, 30s))
+      << probe.out() << probe.err();
+  probe.signal(SIGINT);
+  const auto run = probe.wait(30s);
+  EXPECT_EQ(run.code, 1) << run.out;
+  EXPECT_NE(run.err.find("stopped at \""), std::string::npos) << run.err;
+  EXPECT_EQ(run.out.find("failed"), std::string::npos) << run.out;
+  EXPECT_EQ(show(owner({"KEYS", "*probe-*"})), "[]");
+}
+
+TEST_F(Probe, InterruptedWhileTheServerIsFullItPutsMaxmemoryBack) {
+  const TestServer target({.cluster = false});
+  auto owner = target.connect();
+  owner({"CONFIG", "SET", "maxmemory", "123456789"});
+  const auto limit = [&owner] { return owner({"CONFIG", "GET", "maxmemory"}).items.at(1).text; };
+  bool seen = false;
+  // The scenario takes some milliseconds, which a busy machine may not show on the first try.
+  for (int attempt = 0; attempt < 50 && !seen; ++attempt) {
+    EmqProcess probe({"probe", "conformance", "--alone", "--only", "full server", "--url",
+                      target.administrators_url()},
+                     how());
+    seen = eventually([&] { return limit() == "1" || !probe.out().empty(); }, 30s) &&
+           probe.out().empty();
+    if (seen) probe.signal(SIGINT);
+    const auto run = probe.wait(30s);
+    EXPECT_NE(run.code, -1);
+    ASSERT_EQ(limit(), "123456789") << run.out << run.err;
+  }
+  EXPECT_TRUE(seen);
+  EXPECT_EQ(show(owner({"KEYS", "*probe-*"})), "[]");
 }
 
 TEST_F(Probe, ShowsADispatch) {

@@ -102,6 +102,24 @@ TEST(Conformance, WhatIsDeniedIsNotRun) {
   EXPECT_EQ(report.count(Verdict::not_run), 2U);
 }
 
+TEST(Conformance, WhoeverRunsItMayStopItBetweenAndWithinScenarios) {
+  const TestServer server({.cluster = false});
+  auto redis = server.connect();
+  int asked = 0;
+  std::size_t told = 0;
+  // The scenario is a loop over two lives of a queue.
+  const auto report =
+      run_conformance(server.administrators_url(), {.only = "purity: a random life",
+                                                    .on_scenario = [&](const auto&) { ++told; },
+                                                    .stopped = [&] { return ++asked > 20; }});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::closed);
+  EXPECT_EQ(*report.error().field("scenario"), "purity: a random life said again leaves the same");
+  EXPECT_EQ(told, 0U);
+  EXPECT_LT(asked, 30);
+  EXPECT_EQ(show(redis({"KEYS", "*probe-*"})), "[]");
+}
+
 TEST(Conformance, AServerThatIsNotThereIsAnError) {
   const auto report = run_conformance("unix:///nowhere/emq.sock");
   ASSERT_FALSE(report);
