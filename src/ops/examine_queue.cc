@@ -3,9 +3,14 @@
 // are bounded; what moves while it is looked at is looked at twice.
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "echomq/keyspace.h"
+#include "job/encode.h"
+#include "job/record.h"
 #include "job/reference.h"
 #include "ops/patient.h"
 #include "protocol/lease.h"
@@ -76,31 +81,77 @@ class QueueExamination {
     return true;
   }
 
-  [[nodiscard]] std::int64_t age_of(const std::string& id) const {
-    const auto head = patient_.ask({"HGET", job_key(name_, id), "head"});
-    const auto added = head ? to_number<std::int64_t>(head->text) : 0;
-    return added > 0 ? patient_.now_ms - added : 0;
+  // When jobs were last made ready, of those that the newest events name. The hash of a job that
+  // was promoted early, recovered, or released by its children does not tell.
+  [[nodiscard]] std::map<std::string, std::int64_t, std::less<>> made_ready() const {
+    std::map<std::string, std::int64_t, std::less<>> times;
+    const auto newest = patient_.ask(
+        {"XREVRANGE", keys_.events, "+", "-", "COUNT", std::to_string(patient_.options.sample)});
+    if (!newest) return times;
+    constexpr std::array<std::string_view, 5> kReady{"promoted", "retried", "released", "recovered",
+                                                     "ready"};
+    for (const auto& entry : newest->items) {
+      if (entry.items.size() != 2) continue;
+      const auto& fields = entry.items[1].items;
+      if (fields.size() < 2 || fields[0].text != "at") continue;
+      const auto at = to_number<std::int64_t>(fields[1].text);
+      for (std::size_t i = 2; i + 1 < fields.size(); i += 2) {
+        if (std::find(kReady.begin(), kReady.end(), fields[i].text) == kReady.end()) continue;
+        std::istringstream ids(fields[i + 1].text);
+        for (std::string id; ids >> id;) times.emplace(id, at);
+      }
+    }
+    return times;
+  }
+
+  // How long it has been ready, as far as its hash and the events tell; 0: it has none.
+  [[nodiscard]] std::int64_t waited(
+      const std::string& id, const std::map<std::string, std::int64_t, std::less<>>& events) const {
+    const auto kept = patient_.ask({"HMGET", job_key(name_, id), "head", "run"});
+    if (!kept || kept->items.size() != 2) return 0;
+    const auto head = job::read_head(kept->items[0].text);
+    if (!head) return 0;
+    auto since = head->added_ms;
+    // It may have been promoted before its time.
+    const auto due = since + job::decode_opts(head->opts).delay.count();
+    if (due <= patient_.now_ms) since = due;
+    if (const auto runs = job::read_runs(kept->items[1].text))
+      since = std::max(since, runs->ended_ms);
+    if (const auto event = events.find(id); event != events.end())
+      since = std::max(since, event->second);
+    return patient_.now_ms - since;
+  }
+
+  // Of each priority the one that is taken next: who is never reached has a low one.
+  [[nodiscard]] std::vector<std::string> first_of_each_priority() const {
+    constexpr auto kUnit = std::int64_t{1} << 32;
+    std::vector<std::string> ids;
+    std::int64_t priority = 0;
+    while (ids.size() < patient_.options.sample) {
+      const auto next = patient_.ask({"ZRANGE", keys_.prioritized, std::to_string(priority * kUnit),
+                                      "+inf", "BYSCORE", "LIMIT", "0", "1", "WITHSCORES"});
+      if (!next || next->items.size() != 2) break;
+      ids.push_back(next->items[0].text);
+      priority = to_number<std::int64_t>(next->items[1].text) / kUnit + 1;
+    }
+    return ids;
   }
 
   // The jobs that are taken next have waited the longest, but for lifo.
   void examine_work() {
+    auto ids = first_of_each_priority();
+    for (const auto& list : {keys_.wait, keys_.crashed})
+      for (const auto* const end : {"0", "-1"})
+        if (const auto job = patient_.ask({"LINDEX", list, end}); job && !job->text.empty())
+          ids.push_back(job->text);
     std::int64_t oldest = 0;
     std::string which;
-    const auto look = [&](const std::vector<std::string>& words) {
-      const auto reply = patient_.ask(words);
-      if (!reply) return;
-      const auto& id = reply->items.empty() ? reply->text : reply->items.front().text;
-      if (id.empty()) return;
-      if (const auto age = age_of(id); age > oldest) {
-        oldest = age;
+    const auto events = made_ready();
+    for (const auto& id : ids)
+      if (const auto time = waited(id, events); time > oldest) {
+        oldest = time;
         which = id;
       }
-    };
-    for (const auto& list : {keys_.wait, keys_.crashed}) {
-      look({"LINDEX", list, "0"});
-      look({"LINDEX", list, "-1"});
-    }
-    look({"ZRANGE", keys_.prioritized, "0", "0"});
     const auto active = patient_.count({"ZCOUNT", keys_.active, "-inf", "(inf"});
     if (active < 0) return patient_.tell_unknown("oldest waiting job");
     if (which.empty()) return patient_.tell("oldest waiting job", Health::good, "none waits");

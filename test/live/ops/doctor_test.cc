@@ -56,35 +56,12 @@ TEST_F(Doctor, ReadsOnly) {
   redis({"CONFIG", "RESETSTAT"});
   const auto found = report();
   EXPECT_LE(found.worst(), Health::warning);
-  const std::set<std::string> reads{"client|setname",
-                                    "client|id",
-                                    "auth",
-                                    "hello",
-                                    "info",
-                                    "config|get",
-                                    "ping",
-                                    "time",
-                                    "get",
-                                    "hget",
-                                    "hmget",
-                                    "hgetall",
-                                    "hlen",
-                                    "hscan",
-                                    "exists",
-                                    "zrange",
-                                    "zrevrange",
-                                    "zcard",
-                                    "zcount",
-                                    "zscore",
-                                    "lindex",
-                                    "llen",
-                                    "lrange",
-                                    "lpos",
-                                    "sismember",
-                                    "scan",
-                                    "hexists",
-                                    "select",
-                                    "config|resetstat"};
+  const std::set<std::string> reads{
+      "client|setname", "client|id", "auth",   "hello",   "info",      "config|get",
+      "ping",           "time",      "get",    "hget",    "hmget",     "hgetall",
+      "hlen",           "hscan",     "exists", "zrange",  "zrevrange", "zcard",
+      "zcount",         "zscore",    "lindex", "llen",    "lrange",    "lpos",
+      "sismember",      "xrevrange", "scan",   "hexists", "select",    "config|resetstat"};
   for (const auto& [command, count] : calls(redis))
     EXPECT_TRUE(reads.contains(command.substr(std::string("cmdstat_").size()))) << command;
   EXPECT_EQ(difference(content, dump_all(redis)), "");
@@ -167,6 +144,47 @@ TEST_F(Doctor, FindsWhatNobodyWorksOn) {
   EXPECT_EQ(finding_of(report(), "timers", "mail").health, Health::bad);
   redis({"ZADD", key("mail", Structure::active), "5", "lost"});
   EXPECT_EQ(finding_of(report(), "leases", "mail").health, Health::bad);
+}
+
+// What was added long ago and became ready just now stands still for nobody.
+TEST_F(Doctor, AJobThatWasPromotedJustNowIsNotSaidToStandStill) {
+  const auto time = redis({"TIME"});
+  const auto now = std::stoll(time.items.at(0).text) * 1'000;
+  const auto added_before = [&](const std::string& id, std::chrono::milliseconds time_ago) {
+    auto head = redis({"HGET", job_key("mail", id), "head"}).text;
+    head.replace(0, head.find(':'), std::to_string(now - time_ago.count()));
+    redis({"HSET", job_key("mail", id), "head", head});
+  };
+  const auto oldest = [this] { return finding_of(report(), "oldest waiting job", "mail"); };
+  const auto id = queue.add("one", {.delay = 2h}).value().id;
+  added_before(id, 3h);  // and promoted an hour after its time, as by a worker that came late
+  ASSERT_TRUE(queue.promote(id));
+  EXPECT_EQ(oldest().health, Health::good) << oldest().found;
+  // Its events are gone: an hour ago is when it could have run.
+  redis({"XTRIM", key("mail", Structure::events), "MAXLEN", "0"});
+  EXPECT_EQ(oldest().health, Health::bad) << oldest().found;
+  EXPECT_EQ(oldest().found.find(id + " has waited 1 h"), 0U) << oldest().found;
+  // Due just now, or just back from a run.
+  added_before(id, 2h + 5s);
+  EXPECT_EQ(oldest().health, Health::good) << oldest().found;
+  added_before(id, 5h);
+  EXPECT_EQ(oldest().health, Health::bad) << oldest().found;
+  redis({"HSET", job_key("mail", id), "run",
+         "1:1:0:" + std::to_string(now - 9'000) + ":" + std::to_string(now - 5'000) + ":7:w"});
+  EXPECT_EQ(oldest().health, Health::good) << oldest().found;
+}
+
+// Those before it are young, and so is the last one of its own priority.
+TEST_F(Doctor, AJobOfALowPriorityThatIsNeverReachedIsSeen) {
+  ASSERT_TRUE(queue.add("urgent", {.priority = 1}));
+  const auto starved = queue.add("starved", {.priority = 70'000}).value().id;
+  ASSERT_TRUE(queue.add("young", {.priority = 70'000}));
+  ASSERT_TRUE(queue.add("lower", {.priority = 80'000}));
+  EXPECT_EQ(finding_of(report(), "oldest waiting job", "mail").health, Health::good);
+  redis({"HSET", job_key("mail", starved), "head", "1700000000000:3:job"});
+  const auto found = finding_of(report(), "oldest waiting job", "mail");
+  EXPECT_EQ(found.health, Health::bad);
+  EXPECT_EQ(found.found.find(starved + " has waited "), 0U) << found.found;
 }
 
 TEST_F(Doctor, WhatIsDeniedIsUnknown) {
