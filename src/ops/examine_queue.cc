@@ -57,6 +57,13 @@ class QueueExamination {
                     "it was obliterated or lost; opening it makes it again");
       return false;
     }
+    if (meta->items[0].text == std::string(kWireVersion) + ":migrating") {
+      patient_.tell(
+          "fence", Health::bad, "a migration from v1 fills the queue, and nobody may use it",
+          "`emq migrate run " + name_ + "` goes on with it, `emq migrate finish " + name_ +
+              "` ends it, `emq migrate abort " + name_ + "` gives v1 back what it had");
+      return false;
+    }
     if (meta->items[0].text != kWireVersion) {
       patient_.tell("fence", Health::bad, "the queue is of " + meta->items[0].text,
                     "this release refuses it; use the one that made it, or migrate");

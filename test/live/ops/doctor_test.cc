@@ -187,6 +187,16 @@ TEST_F(Doctor, AJobOfALowPriorityThatIsNeverReachedIsSeen) {
   EXPECT_EQ(found.found.find(starved + " has waited "), 0U) << found.found;
 }
 
+TEST_F(Doctor, OfAMigrationThatIsUnderWaySaysHowItGoesOn) {
+  ASSERT_TRUE(queue.add("one"));
+  redis({"HSET", key("mail", Structure::meta), "version", "echomq:2.0.0:migrating"});
+  const auto found = finding_of(report(), "fence", "mail");
+  EXPECT_EQ(found.health, Health::bad);
+  for (const auto* const verb :
+       {"emq migrate run mail", "emq migrate finish mail", "emq migrate abort mail"})
+    EXPECT_NE(found.advice.find(verb), std::string::npos) << found.advice;
+}
+
 TEST_F(Doctor, WhatIsDeniedIsUnknown) {
   ASSERT_TRUE(queue.add("one"));
   ASSERT_EQ(show(redis({"ACL", "SETUSER", "doctor", "on", ">secret", "~*", "-@all", "+ping",
