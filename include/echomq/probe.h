@@ -62,7 +62,7 @@ struct ConformanceOptions {
 struct ECHOMQ_API ConformanceReport {
   std::string url;     // without a password
   std::string server;  // "7.0.15"
-  std::string lua;     // "Lua 5.1"
+  std::string lua;     // "Lua 5.1"; "Lua unknown": the user may not ask
   std::string floor;   // the oldest version that has every command of the scripts: "6.2.0"
   std::vector<Scenario> scenarios;
   std::chrono::milliseconds took{0};

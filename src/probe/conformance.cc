@@ -125,7 +125,8 @@ Result<ConformanceReport> run_conformance(std::string_view url, const Conformanc
   ConformanceReport report;
   report.url = client->url();
   report.server = client->server_version();
-  report.lua = probe::show((*stage.lane)({"EVAL", "return _VERSION", "0"}));
+  const auto lua = (*stage.lane)({"EVAL", "return _VERSION", "0"});
+  report.lua = lua.is_error() ? "Lua unknown" : probe::show(lua);
   const auto needs = server_needs();
   if (!needs.empty()) report.floor = needs.front().since;
   const auto begun = Clock::now();

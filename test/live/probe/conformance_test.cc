@@ -136,6 +136,28 @@ TEST(Conformance, WhatIsDeniedIsNotRun) {
   EXPECT_EQ(report.count(Verdict::not_run), 2U);
 }
 
+// Scripts that the server knows are called by EVALSHA; nothing is proven by those that were
+// refused.
+TEST(Conformance, WithoutEvalTheImpureScriptsAreNotSaidToBeSeen) {
+  const TestServer server({.cluster = false});
+  auto redis = server.connect();
+  for (const auto* const script : scripts::all())
+    ASSERT_EQ(show(redis({"SCRIPT", "LOAD", script->source})), script->sha1);
+  ASSERT_EQ(show(redis({"ACL", "SETUSER", "prober", "on", ">secret", "~*", "+@all", "-eval"})),
+            "OK");
+  const auto url = "unix://prober:secret@" + server.socket_path();
+  const auto impure = run_conformance(url, {.only = "purity: an impure script"}).value();
+  EXPECT_EQ(impure.scenarios.at(0).verdict, Verdict::not_run) << impure.scenarios.at(0).detail;
+  EXPECT_NE(impure.scenarios.at(0).detail.find("NOPERM"), std::string::npos)
+      << impure.scenarios.at(0).detail;
+  EXPECT_EQ(impure.lua, "Lua unknown");
+  const auto lua = run_conformance(url, {.only = "server: its Lua"}).value();
+  EXPECT_EQ(lua.scenarios.at(0).verdict, Verdict::not_run) << lua.scenarios.at(0).detail;
+  const auto allowed =
+      run_conformance(server.administrators_url(), {.only = "purity: an impure script"}).value();
+  EXPECT_EQ(allowed.scenarios.at(0).detail, "2 of 2 seen");
+}
+
 TEST(Conformance, WhoeverRunsItMayStopItBetweenAndWithinScenarios) {
   const TestServer server({.cluster = false});
   auto redis = server.connect();
