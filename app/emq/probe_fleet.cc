@@ -136,7 +136,8 @@ void declare_probe_fleet(CLI::App& probe, Session& session) {
   verb->add_option("--only", typed->only, "Scenarios whose name holds this")->type_name("TEXT");
   // How the probe starts the member of this runtime.
   verb->add_flag("--member", typed->member)->group("");
-  session.declare_server(*verb);
+  // The members are told nothing else of it.
+  session.declare_url(*verb);
   session.declare_json(
       *verb, "Print {\"server\",\"runtimes\",\"not_run\",\"passed\",\"failed\",\"scenarios\"}");
   verb->callback([typed, &session] {

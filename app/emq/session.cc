@@ -18,13 +18,17 @@ void Session::declare_json(CLI::App& verb, const std::string& what) {
   verb.add_flag("--json", json, what);
 }
 
-void Session::declare_server(CLI::App& verb) {
+void Session::declare_url(CLI::App& verb) {
   verb.add_option(
           "--url", url,
           "Server: redis://HOST, rediss://HOST (TLS), unix:///SOCKET, embedded:/FOLDER. Default: "
           "EMQ_URL, and when "
           "that is unset the private server of `emq up`, started for this run if it does not run")
       ->type_name("URL");
+}
+
+void Session::declare_server(CLI::App& verb) {
+  declare_url(verb);
   verb.add_flag("--allow-eviction", allow_eviction,
                 "Accept a server whose maxmemory-policy may drop jobs");
   verb.add_option(

@@ -30,7 +30,8 @@ struct Session {
   CLI::App* declare(CLI::App& app, const std::string& verb, const std::string& description,
                     const std::string& examples);
   void declare_json(CLI::App& verb, const std::string& what);
-  // --url and what else concerns the server.
+  // --url alone; and with what else concerns the server.
+  void declare_url(CLI::App& verb);
   void declare_server(CLI::App& verb);
 
   // `name` is shown by the server's CLIENT LIST. Log lines from `least` on go to stderr.

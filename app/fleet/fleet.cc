@@ -147,6 +147,12 @@ std::size_t Report::count(Line::Verdict verdict) const {
 
 Result<Report> run(const Settings& settings, const std::function<bool()>& stopped,
                    const std::function<void(const Line&)>& told) {
+  if (std::none_of(scenarios().begin(), scenarios().end(), [&settings](const Scenario& scenario) {
+        return scenario.name.find(settings.only) != std::string::npos;
+      }))
+    return Error{ErrorCode::invalid_argument,
+                 "no scenario is called like \"" + settings.only + "\"",
+                 {{"option", "only"}, {"value", settings.only}}};
   auto client = echomq::connect(settings.url, {.name = "emq-probe-fleet"});
   if (!client) return client.error();
   return Run(settings, *std::move(client), stopped).all(told);

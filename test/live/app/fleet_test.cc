@@ -70,6 +70,33 @@ TEST_F(FleetVerb, ALineForPeople) {
   EXPECT_NE(run.out.find(" passed, 0 failed, 0 not run\n"), std::string::npos) << run.out;
 }
 
+TEST_F(FleetVerb, ANameThatNoScenarioHasIsNoSuccess) {
+  const auto run = fleet({"--only", "zzz", "--json"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_EQ(run.error().at("code"), "invalid_argument");
+  EXPECT_EQ(run.error().at("value"), "zzz");
+}
+
+// What it would not do is not offered.
+TEST_F(FleetVerb, OptionsOfTheConnectionThatItCannotPassOnAreRefused) {
+  const std::vector<std::vector<std::string>> options{
+      {"--allow-eviction"}, {"--v1-prefixes", "bull"}, {"--ca", "x.pem"}};
+  for (const auto& option : options) {
+    const auto run = fleet(option);
+    EXPECT_EQ(run.code, 2) << option.front();
+    EXPECT_NE(run.err.find(option.front()), std::string::npos) << run.err;
+  }
+}
+
+TEST_F(FleetVerb, IdsThatADoubleCannotTellApartAreAddedByBothRuntimes) {
+  const auto run = fleet({"--only", "ids are whole"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  for (const auto* const who : {"c++", "node"})
+    EXPECT_NE(run.out.find("64 that " + std::string(who) + " minted, 8 up to 2^63-1 of node"),
+              std::string::npos)
+        << run.out;
+}
+
 // A member of the node runtime whose handlers return what they were given as JSON, not as it is.
 TEST_F(FleetVerb, AMemberThatChangesBytesIsFound) {
   auto program = content_of(kNode + "/fleet/agent.mjs");
