@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The server itself: what it must know, which Lua it runs, and how it takes a script that it does
 // not know.
+#include <array>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "probe/trial.h"
 #include "protocol/script_calls.h"
@@ -13,6 +15,31 @@ namespace {
 bool may_not_ask(const Reply& reply) {
   return reply.is_error() &&
          (reply.text.starts_with("NOPERM") || reply.text.starts_with("ERR unknown"));
+}
+
+// What a client says only where it is asked for more, or for order's sake. A server without it
+// runs queues all the same.
+struct Optional {
+  std::string_view command;
+  std::string_view since;
+  std::string_view lost;
+};
+
+constexpr std::array kOptional{
+    Optional{"WAIT", "3.0.0", "no adds confirmed by replicas"},
+    Optional{"WAITAOF", "7.2.0", "no adds confirmed by the disk"},
+    Optional{"CONFIG", "2.0.0", "a policy that evicts jobs is not seen"}};
+
+// "; it lacks WAITAOF (7.2.0): no adds confirmed by the disk"; empty: it has all of them.
+std::string lacks(Trial& trial) {
+  std::string all;
+  for (const auto& optional : kOptional) {
+    const auto reply = trial.link()({"COMMAND", "INFO", std::string(optional.command)});
+    if (!reply.items.empty() && !reply.items.front().items.empty()) continue;
+    all += std::string(all.empty() ? "; it lacks " : ", and ") + std::string(optional.command) +
+           " (" + std::string(optional.since) + "): " + std::string(optional.lost);
+  }
+  return all;
 }
 
 // What is missing is told by name, not found out by the first user who needs it.
@@ -29,7 +56,7 @@ void knows_all_commands(Trial& trial) {
       trial.fail("the server has no " + command + ", which " + need.by + " says");
   }
   trial.note(std::to_string(asked.size()) + " commands; the floor is Redis " + needs.front().since +
-             ", by " + needs.front().what);
+             ", by " + needs.front().what + lacks(trial));
 }
 
 void runs_a_known_lua(Trial& trial) {

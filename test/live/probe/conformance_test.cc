@@ -118,6 +118,28 @@ TEST(Conformance, WhatTheServerLacksIsReported) {
   EXPECT_EQ(used.scenarios.at(0).verdict, Verdict::failed);
 }
 
+// What only some features need is told, with what is lost, and is no failure.
+TEST(Conformance, AFeatureThatTheServerLacksIsNamedWithoutFailing) {
+  const auto detail_on = [](const TestServer& server) {
+    const auto report =
+        run_conformance(server.administrators_url(), {.only = "server: it knows"}).value();
+    EXPECT_TRUE(report.passed()) << report.scenarios.at(0).detail;
+    return report.scenarios.at(0).detail;
+  };
+  const TestServer lacking({.cluster = false, .extra = {"--rename-command", "WAIT", ""}});
+  const auto told = detail_on(lacking);
+  EXPECT_NE(told.find("; it lacks WAIT (3.0.0): no adds confirmed by replicas"), std::string::npos)
+      << told;
+  const TestServer whole({.cluster = false});
+  auto redis = whole.connect();
+  const auto all = detail_on(whole);
+  EXPECT_EQ(all.find("lacks WAIT ("), std::string::npos) << all;
+  const bool has_waitaof = !redis({"COMMAND", "INFO", "WAITAOF"}).items.at(0).items.empty();
+  EXPECT_EQ(all.find("lacks WAITAOF (7.2.0): no adds confirmed by the disk") == std::string::npos,
+            has_waitaof)
+      << all;
+}
+
 // What it may not do is no failure of the server.
 TEST(Conformance, WhatIsDeniedIsNotRun) {
   const TestServer server({.cluster = false});
