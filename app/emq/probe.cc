@@ -127,8 +127,8 @@ void declare_conformance(CLI::App& probe, Session& session) {
                  "Compare every key that a script touches with those that its call declares, by "
                  "MONITOR: slows the server meanwhile");
   verb->add_flag("--alone", options->alone,
-                 "Nobody else uses the server: also fill it for some moments (maxmemory) and flush "
-                 "its scripts");
+                 "Nobody else uses the server: also fill it for some moments (maxmemory), flush "
+                 "its scripts and compare all its keys");
   verb->add_option("--only", options->only, "Scenarios whose name holds this")->type_name("TEXT");
   verb->add_flag("--list", *listed, "Print the names of the scenarios and run none");
   session.declare_server(*verb);

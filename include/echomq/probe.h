@@ -46,7 +46,8 @@ struct ConformanceOptions {
   // It slows the server for as long as the probe runs, and an ACL may deny it.
   bool audit = false;
   // Nobody else uses the server: its maxmemory is set for some moments, so that it refuses what may
-  // grow, and its scripts are flushed.
+  // grow, its scripts are flushed, and all its keys are looked at, so that one that is made beside
+  // the queue is seen.
   bool alone = false;
   // Only scenarios whose name holds this text; empty: all.
   std::string only{};

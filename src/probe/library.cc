@@ -18,7 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Every key of the server that holds the text; nothing where that is denied, or would take long.
+// Every key of the server that holds the text (empty: every key); nothing where that is denied, or
+// would take long.
 bool scan(Trial& trial, const std::string& part, std::set<std::string>& keys, std::string& why) {
   constexpr std::int64_t kMostKeys = 1'000'000;
   const auto size = trial.link()({"DBSIZE"});
@@ -51,8 +52,25 @@ void work_off(Trial& trial, RawQueue& queue) {
   trial.expect("the worker is done within 20 s", worker.wait(seconds(20)));
 }
 
+// Names what stands on the server now, did not before, and is neither of the queue nor of the
+// deployment.
+void expect_no_key_beside(Trial& trial, const std::string& name, const std::set<std::string>& keys,
+                          const std::set<std::string>& before) {
+  for (const auto& found : keys) {
+    if (before.contains(found)) continue;
+    const auto parsed = parse_key(found);
+    trial.expect(found + " is a key of the queue or of the deployment",
+                 parsed && (parsed->kind == KeyKind::reserve || parsed->queue == name));
+  }
+}
+
 void round_trip_leaves_its_keys_alone(Trial& trial) {
   const auto name = trial.library_queue();
+  // Where others are at work, what is new on the server may be theirs.
+  const bool alone = trial.stage().options.alone;
+  std::set<std::string> before;
+  std::string why;
+  const bool looked = alone && scan(trial, "", before, why);
   {
     RawQueue queue(trial.stage().client, name);
     for (const auto* const data : {"one", "two", "broken"}) {
@@ -78,13 +96,18 @@ void round_trip_leaves_its_keys_alone(Trial& trial) {
   trial.expect("meta.version", show(trial.link()({"HGET", key(name, Structure::meta), "version"})),
                std::string(kWireVersion));
   std::set<std::string> keys;
-  std::string why;
   if (!scan(trial, name, keys, why)) return trial.note("keys were not listed: " + why);
   for (const auto& found : keys) {
     const auto parsed = parse_key(found);
     trial.expect(found + " is a key of the queue", parsed && parsed->queue == name);
   }
-  trial.note(std::to_string(keys.size()) + " keys, all emq:{" + name + "}:*");
+  std::set<std::string> all;
+  const bool compared = looked && scan(trial, "", all, why);
+  if (compared) expect_no_key_beside(trial, name, all, before);
+  trial.note(std::to_string(keys.size()) + " keys, all emq:{" + name + "}:*; " +
+             (compared ? "of all keys of the server no others were made"
+                       : "whether others were made was not proven: " +
+                             (alone ? why : "only where nobody else uses the server (--alone)")));
 }
 
 void refusals_have_types(Trial& trial) {

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "echomq/echomq.h"
@@ -178,6 +180,26 @@ TEST(Conformance, WithoutEvalTheImpureScriptsAreNotSaidToBeSeen) {
   const auto allowed =
       run_conformance(server.administrators_url(), {.only = "purity: an impure script"}).value();
   EXPECT_EQ(allowed.scenarios.at(0).detail, "2 of 2 seen");
+}
+
+// A key that does not hold the queue's name is seen only where all keys are compared.
+TEST(Conformance, AKeyBesideTheQueueIsSeenAndWithoutAloneNotSaidToBeProven) {
+  const TestServer server({.cluster = false});
+  const auto url = server.administrators_url();
+  const std::string only = "library: a round trip";
+  const auto quiet = run_conformance(url, {.alone = true, .only = only}).value().scenarios.at(0);
+  EXPECT_EQ(quiet.verdict, Verdict::passed) << quiet.detail;
+  EXPECT_NE(quiet.detail.find("no others were made"), std::string::npos) << quiet.detail;
+  const std::jthread stranger([&server](const std::stop_token& stop) {
+    auto redis = server.connect();
+    for (int i = 0; !stop.stop_requested(); ++i) redis({"SET", "strange:" + std::to_string(i), ""});
+  });
+  const auto seen = run_conformance(url, {.alone = true, .only = only}).value().scenarios.at(0);
+  EXPECT_EQ(seen.verdict, Verdict::failed) << seen.detail;
+  EXPECT_NE(seen.detail.find("strange:"), std::string::npos) << seen.detail;
+  const auto shared = run_conformance(url, {.only = only}).value().scenarios.at(0);
+  EXPECT_EQ(shared.verdict, Verdict::passed) << shared.detail;
+  EXPECT_NE(shared.detail.find("not proven"), std::string::npos) << shared.detail;
 }
 
 TEST(Conformance, WhoeverRunsItMayStopItBetweenAndWithinScenarios) {
