@@ -28,9 +28,7 @@ class Account {
       const MovingQueue& queue) {
     return [this, &queue](const std::string& job, bool left_out, const std::string& text) {
       if (left_out) ++report.left;
-      migrate::add_finding(
-          report.findings,
-          {.blocks = left_out, .queue = queue.names.from, .job = job, .text = text});
+      findings_.add({.blocks = left_out, .queue = queue.names.from, .job = job, .text = text});
     };
   }
   // Counts the jobs of its chunks as this call's.
@@ -44,6 +42,7 @@ class Account {
     report.took =
         std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began_);
     report.longest_call = session_.source().longest();
+    report.findings = findings_.close();
     return std::move(report);
   }
 
@@ -51,6 +50,7 @@ class Account {
 
  private:
   MigrationSession& session_;
+  migrate::Findings findings_{};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "migrate/plan.h"
 #include "migrate/session.h"
 #include "migrate/v1_fence.h"
 
@@ -74,11 +75,53 @@ Result<MovingQueue*> await_quiet(MigrationSession& session, std::int64_t& runnin
   }
 }
 
+// False: the same call, said again, goes on.
+bool is_for_good(const Error& error) {
+  return error.code != ErrorCode::closed && error.code != ErrorCode::unavailable &&
+         error.code != ErrorCode::timeout;
+}
+
+bool had_active(const MigrationPlan& plan) {
+  return std::any_of(plan.queues.begin(), plan.queues.end(),
+                     [](const auto& counts) { return counts.active > 0; });
+}
+
+Result<void> shut_out_quiet(MigrationSession& session, const MigrationPlan& plan) {
+  auto& queues = session.queues();
+  for (auto& queue : queues)
+    if (!is_past(queue, MigrationPhase::fenced))
+      if (auto paused = journal_and_pause(session, queue); !paused) return paused;
+  std::int64_t running = 0;
+  const auto busy = await_quiet(session, running);
+  if (!busy) return busy.error();
+  if (*busy != nullptr) return running_still(session, **busy, running);
+  // Jobs that ran then stand somewhere now, and nobody has read them yet.
+  if (had_active(plan))
+    if (const auto again = look_before_run(session); !again) return again.error();
+  for (auto& queue : queues) {
+    if (is_past(queue, MigrationPhase::fenced)) continue;
+    const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
+    if (!active) return active.error();
+    if (*active > 0) return running_still(session, queue, *active);
+    if (auto stepped = session.step(queue, "tombstones", 0); !stepped) return stepped;
+  }
+  for (auto& queue : queues) {
+    const auto active = count_active(session.source(), queue.v1);
+    if (!active) return active.error();
+    if (*active > 0) return running_still(session, queue, *active);
+  }
+  for (auto& queue : queues)
+    if (!is_past(queue, MigrationPhase::fenced))
+      if (auto entered = session.enter(queue, MigrationPhase::fenced); !entered) return entered;
+  return {};
+}
+
 }  // namespace
 
 Result<void> take_back(MigrationSession& session) {
   for (auto& queue : session.queues()) {
-    if (queue.journal.phase == MigrationPhase::none) continue;
+    if (queue.journal.phase == MigrationPhase::none || is_past(queue, MigrationPhase::fenced))
+      continue;
     if (auto back = give_back(session.source(), queue.v1, queue.journal); !back) return back;
     if (auto stepped = session.step(queue, "giving back", 0); !stepped) return stepped;
     if (auto gone = delete_journal(session.target(), queue.names); !gone) return gone;
@@ -94,37 +137,11 @@ Result<void> shut_out(MigrationSession& session) {
                   [](const auto& queue) { return is_past(queue, MigrationPhase::fenced); }))
     return {};
   // What is wrong with one of them is found before another one is touched.
-  for (auto& queue : queues)
-    if (queue.journal.phase == MigrationPhase::none)
-      if (auto fine = look(session, queue); !fine) return fine;
-  for (auto& queue : queues)
-    if (!is_past(queue, MigrationPhase::fenced))
-      if (auto paused = journal_and_pause(session, queue); !paused) return paused;
-  std::int64_t running = 0;
-  const auto busy = await_quiet(session, running);
-  if (!busy) return busy.error();
-  const auto undo = [&session](const MovingQueue& queue, std::int64_t active) -> Result<void> {
-    const auto error = running_still(session, queue, active);
-    if (auto back = take_back(session); !back) return back;
-    return error;
-  };
-  if (*busy != nullptr) return undo(**busy, running);
-  for (auto& queue : queues) {
-    if (is_past(queue, MigrationPhase::fenced)) continue;
-    const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
-    if (!active) return active.error();
-    if (*active > 0) return undo(queue, *active);
-    if (auto stepped = session.step(queue, "tombstones", 0); !stepped) return stepped;
-  }
-  for (auto& queue : queues) {
-    const auto active = count_active(session.source(), queue.v1);
-    if (!active) return active.error();
-    if (*active > 0) return undo(queue, *active);
-  }
-  for (auto& queue : queues)
-    if (!is_past(queue, MigrationPhase::fenced))
-      if (auto entered = session.enter(queue, MigrationPhase::fenced); !entered) return entered;
-  return {};
+  const auto plan = look_before_run(session);
+  auto shut = plan ? shut_out_quiet(session, *plan) : Result<void>(plan.error());
+  if (shut || !is_for_good(shut.error())) return shut;
+  if (auto back = take_back(session); !back) return back;
+  return shut;
 }
 
 }  // namespace echomq::inline v2::migrate
