@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "migrate/compare.h"
@@ -24,13 +25,25 @@ class Account {
  public:
   explicit Account(MigrationSession& session) : session_(session) {}
 
+  // What calls before this one have left out.
+  void tell_left() {
+    for (const auto& queue : session_.queues())
+      for (const auto& [job, text] : queue.journal.left) leave(queue, job, text);
+  }
+  // What is left out is journalled, so that a call that goes on tells it again.
   [[nodiscard]] std::function<void(const std::string&, bool, const std::string&)> teller(
-      const MovingQueue& queue) {
+      MovingQueue& queue) {
     return [this, &queue](const std::string& job, bool left_out, const std::string& text) {
-      if (left_out) ++report.left;
-      findings_.add({.blocks = left_out, .queue = queue.names.from, .job = job, .text = text});
+      if (!left_out) return findings_.add({.queue = queue.names.from, .job = job, .text = text});
+      if (!queue.journal.left.emplace(job, text).second) return;
+      leave(queue, job, text);
+      if (auto noted = migrate::note_left(session_.target(), queue.names, job, text);
+          !noted && !problem_)
+        problem_ = noted.error();
     };
   }
+  // That what was left out could not be journalled.
+  [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
   // Counts the jobs of its chunks as this call's.
   [[nodiscard]] migrate::OnChunk counter(const MovingQueue& queue) {
     return [this, &queue](std::string_view word, std::int64_t jobs) {
@@ -49,8 +62,14 @@ class Account {
   MigrationReport report{};
 
  private:
+  void leave(const MovingQueue& queue, const std::string& job, const std::string& text) {
+    ++report.left;
+    findings_.add({.blocks = true, .queue = queue.names.from, .job = job, .text = text});
+  }
+
   MigrationSession& session_;
   migrate::Findings findings_{};
+  std::optional<Error> problem_{};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
@@ -81,6 +100,7 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
   account.report.jobs += sink.moved();
   account.report.renamed += sink.renamed();
   if (!done) return done;
+  if (account.problem()) return *account.problem();
   return session.enter(queue, MigrationPhase::copied);
 }
 
@@ -166,6 +186,7 @@ Result<MigrationReport> Migration::run() {
       return migrate::wrong_phase(queue, "is being put back; abort() has to end first");
   Account account(session);
   if (auto out = migrate::shut_out(session); !out) return out.error();
+  account.tell_left();
   const auto total = session.count_source();
   if (!total) return total.error();
   session.begin_progress(*total);

@@ -116,6 +116,23 @@ TEST_F(BlockedMigration, MoreThanAThousandThatBlockAreCounted) {
   EXPECT_THAT(blocking(plan.findings), HasSubstr("100 more that block"));
 }
 
+TEST_F(BlockedMigration, ARunThatIsSaidAgainTellsAgainWhatWasLeft) {
+  auto options = options_of(v1);
+  options.on_progress = [&](const MigrationProgress& now) {
+    if (now.step == "pausing") redis({"HSET", v1.key("orders", "1"), "priority", "one"});
+    return true;
+  };
+  EXPECT_EQ(Migration(client, options).run().value().left, 1);
+  auto migration = migration_of(v1);
+  const auto again = migration.run().value();
+  EXPECT_EQ(again.left, 1);
+  EXPECT_THAT(blocking(again.findings), HasSubstr("orders 1: its priority is no number"));
+  ASSERT_TRUE(migration.abort());
+  redis({"HDEL", v1.key("orders", "1"), "priority"});
+  EXPECT_EQ(migration.run().value().left, 0);
+  ASSERT_TRUE(migration.abort());
+}
+
 TEST_F(BlockedMigration, KeysOfNobodyAndJobsInNoListBlock) {
   redis({"SET", v1.key("parts", "weird"), "1"});
   redis({"SADD", v1.key("parts", "strange"), "1"});
