@@ -9,6 +9,7 @@
 #include "migrate/compare.h"
 #include "migrate/delete_source.h"
 #include "migrate/findings.h"
+#include "migrate/key_check.h"
 #include "migrate/plan.h"
 #include "migrate/session.h"
 #include "migrate/walk.h"
@@ -104,14 +105,38 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
   return session.enter(queue, MigrationPhase::copied);
 }
 
+// What nobody understands has not been moved, and would stay behind.
+Result<void> check_keys(MigrationSession& session, const MovingQueue& queue,
+                        const migrate::KeyCheck::OnFound& found) {
+  migrate::KeyCheck keys(session.source(), queue.v1);
+  const auto readable = keys.run([&] { return session.step(queue, "looking", 0); }, found);
+  if (!readable) return readable.error();
+  return {};
+}
+
+// Of queues that were compared before, and whose source is not being deleted yet.
+Result<void> check_verified(MigrationSession& session) {
+  for (const auto& queue : session.queues()) {
+    if (queue.journal.phase != MigrationPhase::verified) continue;
+    std::string first;
+    const auto note = [&first](const std::string& job, const std::string& text) {
+      if (first.empty()) first = job.empty() ? text : "job " + job + " " + text;
+    };
+    if (auto known = check_keys(session, queue, note); !known) return known;
+    if (!first.empty()) return migrate::wrong_phase(queue, "holds what nobody has moved: " + first);
+  }
+  return {};
+}
+
 Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationComparison& all) {
   const auto found_before = all.found;
-  migrate::Compare sink(session.target(), queue.names.to, session.stepper(queue),
-                        [&](const std::string& job, const std::string& text) {
-                          ++all.found;
-                          if (all.differences.size() < migrate::kKeptFindings)
-                            all.differences.push_back({queue.names.to, job, text});
-                        });
+  const auto differs = [&](const std::string& job, const std::string& text) {
+    ++all.found;
+    if (all.differences.size() < migrate::kKeptFindings)
+      all.differences.push_back({queue.names.to, job, text});
+  };
+  if (auto known = check_keys(session, queue, differs); !known) return known;
+  migrate::Compare sink(session.target(), queue.names.to, session.stepper(queue), differs);
   migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
   if (auto done = walk.jobs({}); !done) return done;
   if (auto done = walk.parts(queue.journal.began_ms); !done) return done;
@@ -272,6 +297,8 @@ Result<MigrationReport> Migration::finish() {
           "and the target differ in " + std::to_string(all->found) + " places, first: " +
               (first.job.empty() ? "queue " + first.queue : "job " + first.job) + " " + first.text);
     }
+  } else if (auto known = check_verified(session); !known) {
+    return known.error();
   }
   Account account(session);
   for (auto& queue : session.queues()) {

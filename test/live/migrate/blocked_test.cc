@@ -156,6 +156,20 @@ TEST_F(BlockedMigration, KeysOfNobodyAndJobsInNoListBlock) {
   EXPECT_THAT(refused(options_of(v1)).detail, HasSubstr("9 more that block"));
 }
 
+TEST_F(BlockedMigration, AKeyOfNobodyKeepsItFromBeingFinished) {
+  auto migration = migration_of(v1);
+  ASSERT_TRUE(migration.run());
+  ASSERT_EQ(migration.verify().value().found, 0);
+  redis({"SET", v1.key("parts", "weird"), "1"});
+  const auto error = error_of(migration.finish());
+  EXPECT_EQ(error.code, ErrorCode::wrong_state);
+  EXPECT_THAT(error.detail, AllOf(HasSubstr("holds what nobody has moved"), HasSubstr("weird")));
+  EXPECT_THAT(lines(migration.verify().value()), HasSubstr("nobody knows what"));
+  redis({"DEL", v1.key("parts", "weird")});
+  ASSERT_TRUE(migration.finish());
+  EXPECT_EQ(v1.dump().size(), 15U) << "three tombstones a queue";
+}
+
 TEST_F(BlockedMigration, AnIdWithColonsDoesNotBlock) {
   waiting_job("parts", "a:b:c");
   waiting_job("parts", "a:b:logs");
