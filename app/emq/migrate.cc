@@ -89,7 +89,7 @@ Json json_of(const std::vector<MigrationFinding>& findings) {
   auto all = Json::array();
   for (const auto& finding : findings)
     all.push_back({{"blocks", finding.blocks},
-                   {"queue", to_utf8(finding.queue)},
+                   {"queue", finding.queue.empty() ? Json() : Json(to_utf8(finding.queue))},
                    {"job", finding.job.empty() ? Json() : Json(to_utf8(finding.job))},
                    {"text", to_utf8(finding.text)}});
   return all;
@@ -98,10 +98,10 @@ Json json_of(const std::vector<MigrationFinding>& findings) {
 void show(const std::vector<MigrationFinding>& findings) {
   for (const auto& finding : findings)
     print(
-        "{}  {}{}: {}\n",
+        "{}  {}{}{}{}\n",
         finding.blocks ? paint(Style::red, "blocks", stdout) : paint(Style::dim, "note  ", stdout),
         printable(finding.queue), finding.job.empty() ? "" : " " + printable(finding.job),
-        printable(finding.text));
+        finding.queue.empty() ? "" : ": ", printable(finding.text));
 }
 
 Exit show_plan(Migration& migration, const Session& session) {
@@ -123,6 +123,7 @@ Exit show_plan(Migration& migration, const Session& session) {
                         {"failed", queue.failed},
                         {"schedulers", queue.schedulers}});
     print_json({{"blocked", plan->blocked()},
+                {"blocking", plan->blocking},
                 {"queues", queues},
                 {"findings", json_of(plan->findings)},
                 {"bytes", plan->bytes},

@@ -61,7 +61,7 @@ struct MigratedQueue {
 
 struct MigrationProgress {
   std::string queue{};  // of the target
-  std::string step{};   // "wait", "completed", "schedulers", "deleting"...
+  std::string step{};   // "looking", "wait", "completed", "schedulers", "deleting"...
   std::int64_t done = 0;
   std::int64_t total = 0;  // jobs, of all queues
 };
@@ -73,6 +73,8 @@ struct MigrationOptions {
   // embedded: ones. Empty: the same server.
   std::string source_url{};
   TlsOptions source_tls{};
+  // For how long plan() looks at least whether somebody adds jobs. 0 or more.
+  std::chrono::milliseconds watch{1'000};
   // How long v1's workers have to end what they run. 0 or more.
   std::chrono::milliseconds drain_timeout{30'000};
   // So many jobs a second at most, so that the servers answer others meanwhile; 0: as fast as it
@@ -113,24 +115,24 @@ struct MigrationCounts {
 
 struct MigrationPlan {
   std::vector<MigrationCounts> queues{};
-  std::vector<MigrationFinding> findings{};  // at most 1,000 are kept
-  std::int64_t bytes = 0;                    // of the jobs, as they were read
+  // What blocks comes first. At most 1,000 are kept, with a last one that says how many there are
+  // more.
+  std::vector<MigrationFinding> findings{};
+  std::int64_t blocking = 0;  // findings that block, those that are not kept too
+  std::int64_t bytes = 0;     // of the jobs, as they were read
   std::chrono::milliseconds estimated_time{0};
   std::int64_t estimated_memory = 0;  // bytes, on the target's server
 
-  [[nodiscard]] bool blocked() const {
-    for (const auto& finding : findings)
-      if (finding.blocks) return true;
-    return false;
-  }
+  [[nodiscard]] bool blocked() const { return blocking > 0; }
 };
 
 // What run(), finish() and abort() did.
 struct MigrationReport {
   std::int64_t jobs = 0;                     // moved, or deleted, by this call
   std::int64_t renamed = 0;                  // of them with another id than before
-  std::vector<MigrationFinding> findings{};  // at most 1,000 are kept
-  std::int64_t left = 0;                     // jobs that were not understood and not moved
+  std::vector<MigrationFinding> findings{};  // kept as those of a plan
+  // Jobs that were not understood and not moved, by this call or one before.
+  std::int64_t left = 0;
   std::chrono::milliseconds took{0};
   std::chrono::milliseconds longest_call{0};  // that the source's server took to answer
 };
@@ -166,10 +168,12 @@ class ECHOMQ_API Migration {
   // connections.
   Result<MigrationPlan> plan();
   // Shuts v1 out and copies, or goes on with it. Once it is done it changes nothing any more.
-  // Errors: wrong_state (jobs are active still after drain_timeout, a target that is a queue
-  // already, one that is being aborted or is finished), fence (somebody has made a queue of a
-  // target's name meanwhile; everything was put back), full (the target's server), closed
-  // (on_progress said so).
+  // Looks as plan() does before it writes anything, and refuses what blocks, but for jobs that run
+  // and producers that add: it waits for those and shuts these out.
+  // Errors: wrong_state (something blocks: the first of it and how much more; jobs are active still
+  // after drain_timeout; one that is being aborted or is finished), fence (somebody has made a
+  // queue of a target's name meanwhile; everything was put back), full (the target's server),
+  // closed (on_progress said so).
   Result<MigrationReport> run();
   Result<std::vector<MigrationStatus>> status();
   // Compares each job and setting of the source with the target. Errors: wrong_state (not copied).

@@ -57,7 +57,7 @@ Result<void> delete_source(Link& source, const V1Keys& v1, const OnChunk& on_chu
       !gone)
     return gone;
   if (auto done = delete_deduplication(source, v1, on_chunk); !done) return done;
-  std::vector<std::string> words{"UNLINK", v1("delay")};  // which versions before 5 had
+  std::vector<std::string> words{"UNLINK", v1("delay"), v1("priority")};  // of versions before 5
   for (const auto& [word, type] : kV1Structures)
     if (is_beside(word)) words.push_back(v1(word));
   const auto done = source.ask(words);

@@ -12,6 +12,7 @@
 namespace echomq::inline v2 {
 namespace {
 
+constexpr std::string_view kLeftWord = "left:";
 constexpr std::array<std::pair<MigrationPhase, std::string_view>, 8> kPhases{{
     {MigrationPhase::none, "none"},
     {MigrationPhase::paused, "paused"},
@@ -48,6 +49,8 @@ Result<Journal> read_journal(Link& target, const MigratedQueue& queue) {
                   .was_paused = text("was_paused") == "1",
                   .meta = text("meta"),
                   .id = text("id")};
+  for (const auto& [field, value] : fields)
+    if (field.starts_with(kLeftWord)) journal.left.emplace(field.substr(kLeftWord.size()), value);
   const auto word = text("phase");
   if (word.empty()) return journal;
   for (const auto& [phase, known] : kPhases)
@@ -72,6 +75,14 @@ Result<void> write_journal(Link& target, const MigratedQueue& queue, const Journ
 Result<void> note_phase(Link& target, const MigratedQueue& queue, MigrationPhase phase) {
   const auto reply =
       target.ask({"HSET", migration_key(queue.to), "phase", std::string(name(phase))});
+  if (!reply) return reply.error();
+  return {};
+}
+
+Result<void> note_left(Link& target, const MigratedQueue& queue, const std::string& job,
+                       const std::string& why) {
+  const auto reply =
+      target.ask({"HSET", migration_key(queue.to), std::string(kLeftWord) + job, why});
   if (!reply) return reply.error();
   return {};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ struct Journal {
   // For people, and for a source that was restored from elsewhere: v1's meta as JSON, and its id.
   std::string meta{};
   std::string id{};
+  // Jobs and schedulers that were not understood, with why: fields `left:<id>`.
+  std::map<std::string, std::string> left{};
 };
 
 std::string place_of(const std::string& url, const std::string& prefix);
@@ -28,6 +31,8 @@ std::string place_of(const std::string& url, const std::string& prefix);
 Result<Journal> read_journal(Link& target, const MigratedQueue& queue);
 Result<void> write_journal(Link& target, const MigratedQueue& queue, const Journal& journal);
 Result<void> note_phase(Link& target, const MigratedQueue& queue, MigrationPhase phase);
+Result<void> note_left(Link& target, const MigratedQueue& queue, const std::string& job,
+                       const std::string& why);
 Result<void> delete_journal(Link& target, const MigratedQueue& queue);
 
 }  // namespace echomq::inline v2::migrate

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "migrate/compare.h"
 #include "migrate/delete_source.h"
 #include "migrate/findings.h"
+#include "migrate/key_check.h"
 #include "migrate/plan.h"
 #include "migrate/session.h"
 #include "migrate/walk.h"
@@ -24,15 +26,25 @@ class Account {
  public:
   explicit Account(MigrationSession& session) : session_(session) {}
 
+  // What calls before this one have left out.
+  void tell_left() {
+    for (const auto& queue : session_.queues())
+      for (const auto& [job, text] : queue.journal.left) leave(queue, job, text);
+  }
+  // What is left out is journalled, so that a call that goes on tells it again.
   [[nodiscard]] std::function<void(const std::string&, bool, const std::string&)> teller(
-      const MovingQueue& queue) {
+      MovingQueue& queue) {
     return [this, &queue](const std::string& job, bool left_out, const std::string& text) {
-      if (left_out) ++report.left;
-      migrate::add_finding(
-          report.findings,
-          {.blocks = left_out, .queue = queue.names.from, .job = job, .text = text});
+      if (!left_out) return findings_.add({.queue = queue.names.from, .job = job, .text = text});
+      if (!queue.journal.left.emplace(job, text).second) return;
+      leave(queue, job, text);
+      if (auto noted = migrate::note_left(session_.target(), queue.names, job, text);
+          !noted && !problem_)
+        problem_ = noted.error();
     };
   }
+  // That what was left out could not be journalled.
+  [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
   // Counts the jobs of its chunks as this call's.
   [[nodiscard]] migrate::OnChunk counter(const MovingQueue& queue) {
     return [this, &queue](std::string_view word, std::int64_t jobs) {
@@ -44,13 +56,21 @@ class Account {
     report.took =
         std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began_);
     report.longest_call = session_.source().longest();
+    report.findings = findings_.close();
     return std::move(report);
   }
 
   MigrationReport report{};
 
  private:
+  void leave(const MovingQueue& queue, const std::string& job, const std::string& text) {
+    ++report.left;
+    findings_.add({.blocks = true, .queue = queue.names.from, .job = job, .text = text});
+  }
+
   MigrationSession& session_;
+  migrate::Findings findings_{};
+  std::optional<Error> problem_{};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
@@ -79,17 +99,42 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
   account.report.jobs += sink.moved();
   account.report.renamed += sink.renamed();
   if (!done) return done;
+  if (account.problem()) return *account.problem();
   return session.enter(queue, MigrationPhase::copied);
+}
+
+// What nobody understands has not been moved, and would stay behind.
+Result<void> check_keys(MigrationSession& session, const MovingQueue& queue,
+                        const migrate::KeyCheck::OnFound& found) {
+  migrate::KeyCheck keys(session.source(), queue.v1);
+  const auto readable = keys.run([&] { return session.step(queue, "looking", 0); }, found);
+  if (!readable) return readable.error();
+  return {};
+}
+
+// Of queues that were compared before, and whose source is not being deleted yet.
+Result<void> check_verified(MigrationSession& session) {
+  for (const auto& queue : session.queues()) {
+    if (queue.journal.phase != MigrationPhase::verified) continue;
+    std::string first;
+    const auto note = [&first](const std::string& job, const std::string& text) {
+      if (first.empty()) first = job.empty() ? text : "job " + job + " " + text;
+    };
+    if (auto known = check_keys(session, queue, note); !known) return known;
+    if (!first.empty()) return migrate::wrong_phase(queue, "holds what nobody has moved: " + first);
+  }
+  return {};
 }
 
 Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationComparison& all) {
   const auto found_before = all.found;
-  migrate::Compare sink(session.target(), queue.names.to, session.stepper(queue),
-                        [&](const std::string& job, const std::string& text) {
-                          ++all.found;
-                          if (all.differences.size() < migrate::kKeptFindings)
-                            all.differences.push_back({queue.names.to, job, text});
-                        });
+  const auto differs = [&](const std::string& job, const std::string& text) {
+    ++all.found;
+    if (all.differences.size() < migrate::kKeptFindings)
+      all.differences.push_back({queue.names.to, job, text});
+  };
+  if (auto known = check_keys(session, queue, differs); !known) return known;
+  migrate::Compare sink(session.target(), queue.names.to, session.stepper(queue), differs);
   migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
   if (auto done = walk.jobs({}); !done) return done;
   if (auto done = walk.parts(queue.journal.began_ms); !done) return done;
@@ -170,6 +215,7 @@ Result<MigrationReport> Migration::run() {
       return migrate::wrong_phase(queue, "is being put back; abort() has to end first");
   Account account(session);
   if (auto out = migrate::shut_out(session); !out) return out.error();
+  account.tell_left();
   const auto total = session.count_source();
   if (!total) return total.error();
   session.begin_progress(*total);
@@ -243,6 +289,8 @@ Result<MigrationReport> Migration::finish() {
           "and the target differ in " + std::to_string(all->found) + " places, first: " +
               (first.job.empty() ? "queue " + first.queue : "job " + first.job) + " " + first.text);
     }
+  } else if (auto known = check_verified(session); !known) {
+    return known.error();
   }
   Account account(session);
   for (auto& queue : session.queues()) {

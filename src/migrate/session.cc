@@ -53,6 +53,8 @@ Result<std::unique_ptr<MigrationSession>> MigrationSession::open(const Client& t
   if (options.drain_timeout < std::chrono::milliseconds(0))
     return bad_option("drain_timeout", std::to_string(options.drain_timeout.count()),
                       "0 milliseconds or more");
+  if (options.watch < std::chrono::milliseconds(0))
+    return bad_option("watch", std::to_string(options.watch.count()), "0 milliseconds or more");
   std::unique_ptr<MigrationSession> session(
       new MigrationSession(target.core(), std::move(checked)));
   auto to = Link::open(target.core(), {}, {});

@@ -41,6 +41,8 @@ class MigrationSession {
   [[nodiscard]] std::vector<MovingQueue>& queues() { return queues_; }
   [[nodiscard]] const MigrationOptions& options() const { return options_; }
   [[nodiscard]] std::int64_t now_ms() const { return core_->now_ms(); }
+  // Whether source and target are on the same one.
+  [[nodiscard]] bool is_one_server() const { return source_->url() == target_->url(); }
   [[nodiscard]] std::string place() const { return place_of(source_->url(), options_.prefix); }
 
   // Counts the jobs of all queues, for the progress.
@@ -55,7 +57,11 @@ class MigrationSession {
   // wants to stop.
   Result<void> step(const MovingQueue& queue, std::string_view word, std::int64_t jobs);
   [[nodiscard]] OnChunk stepper(const MovingQueue& queue);
-  void begin_progress(std::int64_t total) { total_ = total; }
+  void begin_progress(std::int64_t total) {
+    total_ = total;
+    done_ = 0;
+    began_ = std::chrono::steady_clock::now();
+  }
 
  private:
   MigrationSession(std::shared_ptr<ClientCore> core, MigrationOptions options)

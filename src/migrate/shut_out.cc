@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "migrate/plan.h"
 #include "migrate/session.h"
 #include "migrate/v1_fence.h"
 
@@ -93,7 +94,12 @@ bool is_for_good(const Error& error) {
          error.code != ErrorCode::timeout && error.code != ErrorCode::full;
 }
 
-Result<void> shut_out_quiet(MigrationSession& session) {
+bool had_active(const MigrationPlan& plan) {
+  return std::any_of(plan.queues.begin(), plan.queues.end(),
+                     [](const auto& counts) { return counts.active > 0; });
+}
+
+Result<void> shut_out_quiet(MigrationSession& session, const MigrationPlan& plan) {
   auto& queues = session.queues();
   for (auto& queue : queues)
     if (!is_past(queue, MigrationPhase::fenced))
@@ -103,6 +109,9 @@ Result<void> shut_out_quiet(MigrationSession& session) {
   const auto busy = await_quiet(session, running);
   if (!busy) return busy.error();
   if (*busy != nullptr) return running_still(session, **busy, running);
+  // Jobs that ran then stand somewhere now, and nobody has read them yet.
+  if (had_active(plan))
+    if (const auto again = look_before_run(session); !again) return again.error();
   for (auto& queue : queues) {
     if (is_past(queue, MigrationPhase::fenced)) continue;
     const auto active = put_tombstones(session.source(), queue.v1, queue.names.to);
@@ -129,10 +138,8 @@ Result<void> shut_out(MigrationSession& session) {
                   [](const auto& queue) { return is_past(queue, MigrationPhase::fenced); }))
     return {};
   // What is wrong with one of them is found before another one is touched.
-  for (auto& queue : queues)
-    if (queue.journal.phase == MigrationPhase::none)
-      if (auto fine = look(session, queue); !fine) return fine;
-  auto shut = shut_out_quiet(session);
+  const auto plan = look_before_run(session);
+  auto shut = plan ? shut_out_quiet(session, *plan) : Result<void>(plan.error());
   if (shut || !is_for_good(shut.error())) return shut;
   if (auto back = put_back(session, /*all=*/false,
                            [&session](const MovingQueue& queue) { return session.stepper(queue); });

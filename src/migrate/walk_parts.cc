@@ -102,7 +102,9 @@ Result<void> Walk::deduplication(std::int64_t at_ms) {
   const auto base = v1_("de:");
   std::string at = "0";
   do {
-    const auto page = source_.page({"SCAN", at, "MATCH", v1_.pattern("de:"), "COUNT", "200"}, at);
+    // A job may be called so too.
+    const auto page = source_.page(
+        {"SCAN", at, "MATCH", v1_.pattern("de:"), "COUNT", "200", "TYPE", "string"}, at);
     if (!page) return page.error();
     std::vector<std::string> keys;
     for (const auto& found : *page) keys.push_back(found.text);

@@ -3,6 +3,7 @@
 // test's own, and workers for them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,14 @@ class MigrationTest : public FlowTest {
     options.prefix = v1.prefix();
     for (const auto& moved : v1.queues()) options.queues.push_back({moved, named(moved)});
     options.drain_timeout = std::chrono::milliseconds(0);
+    options.watch = std::chrono::milliseconds(0);
     return options;
+  }
+  // Stops behind the n-th step that changes something.
+  static std::function<bool(const MigrationProgress&)> stops_behind(int step) {
+    return [step, at = 0](const MigrationProgress& now) mutable {
+      return now.step == "looking" || ++at != step;
+    };
   }
   Migration migration_of(const V1Fixture& v1) { return {client, options_of(v1)}; }
 

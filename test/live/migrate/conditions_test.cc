@@ -38,6 +38,7 @@ class MigrationConditions : public MigrationTest {
     MigrationOptions options;
     options.prefix = prefix;
     options.queues = {{"one", named("one")}};
+    options.watch = std::chrono::milliseconds(0);
     return options;
   }
   void forget(RawClient& on, const std::string& prefix) {
@@ -178,7 +179,7 @@ TEST_F(MigrationConditions, AListIsGoneOnWithInItsMiddle) {
   int step = 1;
   for (bool stopped = true; stopped; ++step) {
     auto options = one(prefix);
-    options.on_progress = [step, at = 0](const MigrationProgress&) mutable { return ++at != step; };
+    options.on_progress = stops_behind(step);
     stopped = !Migration(client, options).run();
     Migration migration(client, one(prefix));
     ASSERT_TRUE(migration.run()) << step;

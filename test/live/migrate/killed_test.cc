@@ -31,7 +31,7 @@ class KilledMigration : public MigrationTest {
   // In one process, which stops where the other one is killed: nothing is done behind that step.
   bool stopped(const std::string& act, int step) {
     auto options = options_of(v1);
-    options.on_progress = [step, at = 0](const MigrationProgress&) mutable { return ++at != step; };
+    options.on_progress = stops_behind(step);
     Migration migration(client, options);
     const auto report = act == "run"     ? migration.run()
                         : act == "abort" ? migration.abort()

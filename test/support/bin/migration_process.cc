@@ -3,7 +3,8 @@
 //
 //   migration_process URL PREFIX run|abort|finish STEP FROM=TO...
 //
-// STEP counts what on_progress is told, from 1; 0: none. What it printed last is the step's word.
+// STEP counts the steps that change something, from 1; 0: none. What it printed last is the step's
+// word.
 #include <unistd.h>
 
 #include <csignal>
@@ -32,7 +33,7 @@ int main(int count, char** words) {
   }
   const auto last = std::strtol(words[4], nullptr, 10);
   options.on_progress = [last, at = 0L](const echomq::MigrationProgress& now) mutable {
-    if (++at != last) return true;
+    if (now.step == "looking" || ++at != last) return true;
     std::printf("%s\n", now.step.c_str());
     std::fflush(stdout);
     ::kill(::getpid(), SIGKILL);

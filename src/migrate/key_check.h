@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Looks whether somebody knows what each key of a v1 queue is. What is not moved would stay behind
+// without a word, so a key that is neither a structure of v1 nor of a job or scheduler that stands
+// somewhere, or that holds another type than it should, is told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "migrate/link.h"
+#include "migrate/v1_keys.h"
+
+namespace echomq::inline v2::migrate {
+
+class KeyCheck {
+ public:
+  // `job`: as v1 calls it, where it is a job's; empty: it concerns the queue.
+  using OnFound = std::function<void(const std::string& job, const std::string& text)>;
+  // Called behind each page.
+  using OnPage = std::function<Result<void>()>;
+
+  KeyCheck(Link& source, const V1Keys& v1) : source_(source), v1_(v1) {}
+
+  // The structures have to be of their types. Answers whether what stands in them can be read:
+  // false where a job's key holds something else than a job.
+  Result<bool> run(const OnPage& on_page, const OnFound& found);
+
+ private:
+  // A key that nobody knew when it was seen.
+  struct Unknown {
+    std::string suffix{};
+    std::string type{};
+  };
+
+  Result<void> list_ids(const OnPage& on_page);
+  Result<void> list_ids_of(const std::string& key, bool list, std::string_view before,
+                           const OnPage& on_page);
+  [[nodiscard]] bool is_listed(std::string_view id) const;
+  // The type that a key has to have; empty: nobody knows it, "*": whatever it is.
+  [[nodiscard]] std::string_view expected(std::string_view suffix) const;
+  // The job that a key belongs to.
+  [[nodiscard]] std::string_view owner(std::string_view suffix) const;
+  Result<void> page(const Replies& keys, const OnFound& found);
+  // What was unknown may have been added meanwhile, or be gone.
+  Result<void> look_again(const OnPage& on_page, const OnFound& found);
+  Result<void> tell(const Unknown& key, const OnFound& found);
+
+  Link& source_;
+  const V1Keys& v1_;
+  // Hashes of the ids that stand somewhere, in order: eight bytes a job.
+  std::vector<std::uint64_t> listed_{};
+  std::vector<Unknown> unknown_{};
+  std::int64_t more_ = 0;
+  bool readable_ = true;
+};
+
+}  // namespace echomq::inline v2::migrate
