@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/client_core.h"
 #include "echomq/fence.h"
 #include "migrate/names.h"
 #include "protocol/v1_names.h"
