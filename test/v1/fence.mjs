@@ -51,6 +51,11 @@ function client({ prefix, queue: name, skip }) {
     return id;
   };
 
+  const job = async (id) => {
+    const found = await (await queue()).getJob(id);
+    if (!found) throw new Error(`there is no job ${id}`);
+    return found;
+  };
   const all = {
     construct: async () => queue(),
     add: async () => (await queue()).add('n', { a: 1 }),
@@ -106,6 +111,30 @@ function client({ prefix, queue: name, skip }) {
     // A job of v2 has no fields of which v1 could make one; what it sends needs the id alone.
     update_data: async () =>
       new Job(await queue(), 'any', {}, {}, await firstWaiting()).updateData({ v: 1 }),
+    promote: async () => (await job('later')).promote(),
+    change_delay: async () => (await job('later')).changeDelay(7200000),
+    change_priority: async () => (await job('first')).changePriority({ priority: 5 }),
+    retry: async () => (await job('broken')).retry(),
+    retry_completed: async () => (await job('done')).retry('completed'),
+    // '0' is the token with which a job is moved that nobody locked.
+    move_to_failed: async () => (await job('first')).moveToFailed(new Error('v1'), '0'),
+    move_to_completed: async () => (await job('first')).moveToCompleted('v1', '0'),
+    move_to_delayed: async () => (await job('first')).moveToDelayed(Date.now() + 1000, '0'),
+    move_to_wait: async () => (await job('first')).moveToWait('0'),
+    move_with_token: async () => (await job('first')).moveToFailed(new Error('v1'), 'token'),
+    extend_lock: async () => (await job('first')).extendLock('token', 30000),
+    update_progress: async () => (await job('first')).updateProgress(50),
+    log: async () => (await job('first')).log('of v1'),
+    clear_logs: async () => (await job('first')).clearLogs(),
+    remove_children: async () => (await job('first')).removeUnprocessedChildren(),
+    remove_job: async () => (await job('later')).remove(),
+    global_rate_limit: async () => (await queue()).setGlobalRateLimit(1, 1000),
+    remove_global_rate_limit: async () => (await queue()).removeGlobalRateLimit(),
+    remove_global_concurrency: async () => (await queue()).removeGlobalConcurrency(),
+    remove_rate_limit_key: async () => (await queue()).removeRateLimitKey(),
+    remove_deduplication_key: async () => (await queue()).removeDeduplicationKey('any'),
+    // Where an id of v1's is a word of ours.
+    remove_deduplication_key_due: async () => (await queue()).removeDeduplicationKey('due'),
     publish: async () =>
       opened(new QueueEventsProducer(name, options)).publishEvent({ eventName: 'mine' }),
   };

@@ -98,19 +98,19 @@ class StockTest : public OwnServerTest {
 
   static std::string braced(const std::string& queue) { return "{" + queue + "}"; }
 
-  // Jobs of the names of their states.
+  // Jobs of the names of their states, with data that a v1 client can read.
   void fill(const std::string& queue_name) {
     Queue<> filled{client, queue_name};
-    ASSERT_TRUE(filled.add("x", {.id = "done"}));
-    ASSERT_TRUE(filled.add("x", {.id = "broken"}));
+    ASSERT_TRUE(filled.add("{}", {.id = "done"}));
+    ASSERT_TRUE(filled.add("{}", {.id = "broken"}));
     Worker worker{filled, {.stop_when_empty = true}, [](Job<>& job) -> Outcome {
                     return job.id() == "done" ? Outcome::done("1") : Outcome::fail("broken");
                   }};
     ASSERT_TRUE(worker.wait(std::chrono::seconds(20)));
     for (const auto* const id : {"first", "second", "third"})
-      ASSERT_TRUE(filled.add("x", {.id = id}));
-    ASSERT_TRUE(filled.add("x", {.priority = 1, .id = "urgent"}));
-    ASSERT_TRUE(filled.add("x", {.delay = std::chrono::hours(1), .id = "later"}));
+      ASSERT_TRUE(filled.add("{}", {.id = id}));
+    ASSERT_TRUE(filled.add("{}", {.priority = 1, .id = "urgent"}));
+    ASSERT_TRUE(filled.add("{}", {.delay = std::chrono::hours(1), .id = "later"}));
   }
 };
 
