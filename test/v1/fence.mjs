@@ -5,7 +5,8 @@
 //
 // PACKAGE is bullmq, bullmq-oldest or bullmq-newest; TARGETS is a JSON array of
 // {"prefix", "queue", "skip", "ops"}, with "skip" for a client that leaves `meta` alone. Each line of
-// the output is a document: {"target", "op", "ok", "error"}. V1_USER and V1_PASSWORD are a login.
+// the output is a document: {"target", "op", "ok", "error", "value"}; "value" is what an op of `reads`
+// answered, as JSON. V1_USER and V1_PASSWORD are a login.
 import { createRequire } from 'node:module';
 
 const [packageName, path, targets] = process.argv.slice(2);
@@ -56,7 +57,26 @@ function client({ prefix, queue: name, skip }) {
     if (!found) throw new Error(`there is no job ${id}`);
     return found;
   };
+  // Jobs as far as they are the same in each run.
+  const shown = (jobs) => jobs.map(({ id, data }) => [id, data]).sort();
+
+  // What only looks, and answers what it saw.
+  const reads = {
+    get_job: async () => (await job('one')).data,
+    get_state: async () => (await job('later')).getState(),
+    get_waiting: async () => shown(await (await queue()).getWaiting()),
+    get_delayed: async () => shown(await (await queue()).getDelayed()),
+    get_prioritized: async () => shown(await (await queue()).getPrioritized()),
+    get_completed: async () => shown(await (await queue()).getCompleted()),
+    get_failed: async () => shown(await (await queue()).getFailed()),
+    get_active: async () => shown(await (await queue()).getActive()),
+    get_logs: async () => (await queue()).getJobLogs('one'),
+    get_counts: async () => (await queue()).getJobCounts('wait', 'delayed'),
+    get_all_counts: async () => (await queue()).getJobCounts(),
+  };
+
   const all = {
+    ...reads,
     construct: async () => queue(),
     add: async () => (await queue()).add('n', { a: 1 }),
     add_id: async () => (await queue()).add('n', {}, { jobId: 'custom' }),
@@ -156,7 +176,8 @@ for (const [target, wanted] of JSON.parse(targets).entries()) {
       const limit = new Promise((_, fail) =>
         setTimeout(() => fail(new Error('no answer in 8 s')), 8000).unref(),
       );
-      await Promise.race([all[op](), limit]);
+      const value = await Promise.race([all[op](), limit]);
+      if (op.startsWith('get_')) line.value = JSON.stringify(value);
     } catch (problem) {
       line.ok = false;
       line.error = String(problem.message ?? problem);

@@ -30,6 +30,7 @@ struct Tried {
   std::string act;
   bool ok = false;
   std::string error{};
+  std::string value{};  // JSON: what it answered, of those that only look
 };
 
 // Everything that a producer or a worker does.
@@ -72,7 +73,7 @@ inline std::vector<std::vector<Tried>> try_stock(const TestServer& server,
     const auto told = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!told.is_object()) continue;  // what node itself has to say
     tried.at(told.at("target").get<std::size_t>())
-        .push_back({told.at("op"), told.at("ok"), told.at("error")});
+        .push_back({told.at("op"), told.at("ok"), told.at("error"), told.value("value", "")});
   }
   for (std::size_t i = 0; i < targets.size(); ++i)
     EXPECT_EQ(tried[i].size(), targets[i].acts.size()) << script.output();

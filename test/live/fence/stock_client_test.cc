@@ -194,7 +194,8 @@ TEST_F(StockClient, OtherReleasesOfTheLine) {
     const auto tried = try_stock(
         server, {{"emq", braced(package), {"add", "add_bulk", "fetch", "stalled", "work"}, true}},
         package);
-    for (const auto& [act, ok, error] : tried.at(0)) EXPECT_FALSE(ok) << package << " " << act;
+    for (const auto& [act, ok, error, value] : tried.at(0))
+      EXPECT_FALSE(ok) << package << " " << act;
     auto expected = stood;
     if (package == "bullmq-oldest") expected["later"] = "wait";
     EXPECT_EQ(standing(package), expected) << package;
@@ -220,9 +221,9 @@ TEST_F(StockClient, RulesOfTheServerShutEachSideOut) {
                                {"emq", "own", {"construct", "add", "work", "pause", "resume"}},
                                {"bull", "own", {"construct", "add", "work", "counts", "drain"}}},
                               "bullmq", login);
-  for (const auto& [act, ok, error] : shut.at(0)) EXPECT_FALSE(ok) << act;
+  for (const auto& [act, ok, error, value] : shut.at(0)) EXPECT_FALSE(ok) << act;
   for (const auto* const at_home : {&shut.at(1), &shut.at(2)})
-    for (const auto& [act, ok, error] : *at_home) EXPECT_TRUE(ok) << act << ": " << error;
+    for (const auto& [act, ok, error, value] : *at_home) EXPECT_TRUE(ok) << act << ": " << error;
   auto after = everything();
   std::erase_if(after, [](const auto& entry) {
     return entry.first.starts_with("bull:") || entry.first.starts_with("emq:own:");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "echomq/doctor.h"
@@ -37,7 +38,7 @@ TEST_F(StockJob, OverwritesTheDataOfAJob) {
 TEST_F(StockJob, PromotingOrRetryingOneTakesItsPlaceAway) {
   fill(name);
   const auto before = places(redis, name);
-  for (const auto& [act, ok, error] : try_all({"promote", "retry", "retry_completed"}))
+  for (const auto& [act, ok, error, value] : try_all({"promote", "retry", "retry_completed"}))
     EXPECT_NE(error.find("WRONGTYPE"), std::string::npos) << act << ": " << error;
   auto expected = before;
   for (const auto* const id : {"later", "broken", "done"}) {
@@ -80,6 +81,39 @@ TEST_F(StockJob, ARemovedConcurrencyOpensTheWayToDelayedJobs) {
   EXPECT_EQ(places(redis, name).at("later"), "delayed");
   EXPECT_FALSE(try_all({"remove_global_concurrency", "fetch"}).at(1).ok);
   EXPECT_EQ(places(redis, name).at("later"), "wait") << "an hour before its time";
+}
+
+// --- what it reads
+
+// No type hides a job's hash, nor the sets that both wires have.
+TEST_F(StockJob, ReadsWhatItLikes) {
+  ASSERT_TRUE(queue.add(R"({"secret":7})", {.id = "one"}));
+  ASSERT_TRUE(queue.add(R"({"secret":8})", {.delay = 1h, .id = "later"}));
+  ASSERT_TRUE(queue.add(R"({"secret":9})", {.priority = 1, .id = "urgent"}));
+  const auto before = everything();
+  const std::vector<std::pair<std::string, std::string>> read{
+      {"get_job", R"({"secret":7})"},
+      {"get_state", R"("delayed")"},
+      {"get_waiting", R"([["one",{"secret":7}]])"},
+      {"get_delayed", R"([["later",{"secret":8}]])"},
+      {"get_prioritized", R"([["urgent",{"secret":9}]])"},
+      {"get_completed", "[]"},
+      {"get_failed", "[]"},
+      {"get_logs", R"({"logs":[],"count":0})"},
+      {"get_counts", R"({"wait":1,"delayed":1})"},
+  };
+  std::vector<std::string> acts;
+  for (const auto& [act, value] : read) acts.push_back(act);
+  // What looks at `active` meets its type.
+  acts.insert(acts.end(), {"get_active", "get_all_counts"});
+  const auto tried = try_all(acts);
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    EXPECT_TRUE(tried.at(i).ok) << tried.at(i).act << ": " << tried.at(i).error;
+    EXPECT_EQ(tried.at(i).value, read[i].second) << tried.at(i).act;
+  }
+  for (std::size_t i = read.size(); i < acts.size(); ++i)
+    EXPECT_NE(tried.at(i).error.find("WRONGTYPE"), std::string::npos) << tried.at(i).act;
+  EXPECT_EQ(difference(before, everything()), "");
 }
 
 }  // namespace
