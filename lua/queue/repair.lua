@@ -1,7 +1,7 @@
 -- queue/repair: brings back a queue in which a v1 client has written, as far as it is still there. What
 -- queue/open wrote into `meta` tells whose queue it was; a v1 client overwrites the version and adds fields,
--- and removes none of these. A pause of ours stays. The target of a migration, which `cursor` tells, is left
--- to the migration.
+-- and removes none of these. `echomq:2.0.0:damaged` is what a script of ours wrote that met v1's events. A
+-- pause of ours stays. The target of a migration, which `cursor` tells, is left to the migration.
 -- The jobs that v1's pause moved to `paused` go back in front of those that were added since, in their order.
 -- A time in `delayed` that v1 has set is 4,096 times as great; such times are put right.
 -- KEYS    meta id repeat wait ghosts active prioritized crashed marker events limiter delayed paused
@@ -28,7 +28,9 @@ end
 local restored, fields, third = 0, 0, nil
 local seen = redis.pcall('HMGET', KEYS[1], 'version', 'min_revision', 'created', 'cursor')
 local ours = not seen.err and seen[1] == 'echomq:2.0.0'
-local overwritten = not seen.err and seen[1] and string.sub(seen[1], 1, 6) == 'bullmq' and not seen[4]
+local noticed = not seen.err and seen[1] == 'echomq:2.0.0:damaged'
+local overwritten = noticed or
+  (not seen.err and seen[1] and string.sub(seen[1], 1, 6) == 'bullmq' and not seen[4])
 if (ours or overwritten) and seen[3] and seen[2] and tonumber(seen[2]) <= tonumber(ARGV[1]) then
   third = look()
   fields = drop_v1_fields()
@@ -118,6 +120,10 @@ if not foreign.err and #foreign > 0 then
   end
   redis.call('HSET', KEYS[1], 'event_seq', string.match(foreign[#foreign][1], '^%d+'))
   if events == chunk then more = 1 end
+elseif noticed then
+  -- Those that v1 has trimmed since leave nothing but their numbers, which are times.
+  local latest = math.max(tonumber(ARGV[2]), tonumber(last))
+  redis.call('HSET', KEYS[1], 'event_seq', string.format('%.0f', latest + 60000))
 end
 
 if not m.paused and redis.call('LLEN', KEYS[4]) + redis.call('ZCARD', KEYS[7]) +

@@ -239,7 +239,8 @@ class Look {
 
   void decide() {
     // No v1 client removes the fields that queue/open wrote, so they tell whose queue it was.
-    const bool overwritten = fence::is_v1(version_) && !created_.empty() && !min_revision_.empty();
+    const bool overwritten = (fence::is_v1(version_) || version_ == fence::kDamaged) &&
+                             !created_.empty() && !min_revision_.empty();
     if (version_ == kWireVersion || overwritten) look_at_own(overwritten);
     // Its source has all of its keys until the migration is finished.
     if (version_ == fence::kMigrating || (overwritten && is_unfinished()))
@@ -277,7 +278,10 @@ class Look {
 
   void look_at_own(bool overwritten) {
     if (overwritten)
-      note(keys_.meta, version_, "the version, overwritten by a v1 client when it was constructed",
+      note(keys_.meta, version_,
+           version_ == fence::kDamaged
+               ? "a v1 client wrote events, behind which the server refused one of ours"
+               : "the version, overwritten by a v1 client when it was constructed",
            true);
     if (v1_paused_)
       note(keys_.meta, "a queue that v1 has paused", "a v1 client has paused the queue", true);

@@ -13,6 +13,9 @@ namespace echomq::inline v2::fence {
 // What a migration sets while it fills a queue; every script refuses it.
 inline constexpr std::string_view kMigrating = "echomq:2.0.0:migrating";
 
+// What a script sets that met events of a v1 client: the server refuses its own behind them.
+inline constexpr std::string_view kDamaged = "echomq:2.0.0:damaged";
+
 // The phase that a migration's journal is left in; any other is one on its way.
 inline constexpr std::string_view kMigrationFinished = "finished";
 

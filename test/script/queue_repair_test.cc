@@ -119,7 +119,7 @@ TEST_F(QueueRepair, EventsGoOnBehindThoseOfV1) {
   for (int i = 0; i < 300; ++i) redis({"XADD", q.keys.events, "*", "event", "paused"});
   add({"b"});
   EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 301) << "the server refused ours";
-  EXPECT_EQ(repair().substr(0, 13), "0 0 0 0 0 256");
+  EXPECT_EQ(repair().substr(0, 13), "1 0 0 0 0 256");
   EXPECT_EQ(repair().substr(0, 12), "0 0 0 0 0 44");
   EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 2);
   add({"c"});
@@ -201,6 +201,54 @@ TEST_F(QueueRepair, AFullCallOfEventsLetsOursGoOn) {
   EXPECT_EQ(repair(), kNothing);
   add({"a"});
   EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 1);
+}
+
+// --- lib/emit, which meets events of v1 first
+
+constexpr const char* kNoticed = "EMQFENCE expected=echomq:2.0.0 found=echomq:2.0.0:damaged";
+
+// The call that meets them is done, but for its event; and from then on the queue is refused.
+TEST_F(QueueRepair, ARefusedEventIsNoticedAndTearsNothing) {
+  add({"a"});
+  redis({"XADD", q.keys.events, "*", "event", "mine"});
+  add({"b"});
+  EXPECT_EQ(list(q.keys.wait), "a b");
+  EXPECT_EQ(show(redis({"HGET", q.keys.meta, "version"})), "echomq:2.0.0:damaged");
+  expect_refused(kNoticed, [&] { return q.counts(); });
+  EXPECT_EQ(repair(), "1 0 0 0 0 1 0 0 0 0 0");
+  EXPECT_EQ(repair(), kNothing);
+  EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 2) << "of a, and that it was repaired";
+  add({"c"});
+  EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 3);
+  EXPECT_EQ(q.claim(9).ids(), "a b c");
+}
+
+// Trimmed events are gone, but the server goes on from the last number that it has seen.
+TEST_F(QueueRepair, ARefusedEventOfAnEmptyStreamIsRepairedToo) {
+  for (const auto* const id : {"a", "b"}) {
+    redis({"XADD", q.keys.events, std::to_string(q.now) + "-0", "event", "mine"});
+    redis({"XTRIM", q.keys.events, "MAXLEN", "0"});
+    add({id});
+    expect_refused(kNoticed, [&] { return q.counts(); });
+    EXPECT_EQ(repair(), "1 0 0 0 0 0 0 0 0 0 0");
+    EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 1) << "that it was repaired";
+    EXPECT_EQ(repair(), kNothing);
+    q.now += 120'000;
+  }
+}
+
+// A stream that is none is damage of another kind, and stops nobody.
+TEST_F(QueueRepair, AnotherErrorOfTheStreamIsNotNoticed) {
+  redis({"SET", q.keys.events, "no stream"});
+  add({"a"});
+  EXPECT_EQ(show(redis({"HGET", q.keys.meta, "version"})), "echomq:2.0.0");
+}
+
+// Nor is it a queue of ours where queue/open has not written.
+TEST_F(QueueRepair, AMarkAloneMakesNoQueueOurs) {
+  redis({"HSET", q.keys.meta, "version", "echomq:2.0.0:damaged"});
+  redis({"HDEL", q.keys.meta, "created"});
+  expect_refused(kNoticed, [&] { return q.repair(); });
 }
 
 TEST_F(QueueRepair, WakesAWorker) {

@@ -116,5 +116,36 @@ TEST_F(StockJob, ReadsWhatItLikes) {
   EXPECT_EQ(difference(before, everything()), "");
 }
 
+// --- what is noticed of one that leaves `meta` alone
+
+// The call of ours that tells of something first meets the events of v1; the next one is refused.
+TEST_F(StockJob, ItsEventsAreNoticed) {
+  const std::vector<std::string> acts{"publish",         "update_progress", "change_delay",
+                                      "clean_completed", "clean_wait",      "remove_job"};
+  std::vector<Attempts> targets;
+  for (const auto& act : acts) {
+    fill(act);
+    targets.push_back({"emq", braced(act), {act}, true});
+  }
+  const auto tried = try_stock(server, targets);
+  for (std::size_t i = 0; i < acts.size(); ++i) {
+    const auto& of = acts[i];
+    SCOPED_TRACE(of);
+    EXPECT_TRUE(tried[i].at(0).ok) << tried[i].at(0).error;
+    Queue<> told{client, of};
+    EXPECT_TRUE(told.add("x", {.id = "new"})) << "done, but for its event";
+    for (const auto& error : {error_of(told.add("x")), error_of(told.counts())})
+      EXPECT_EQ(fence_error(error).value().found, "echomq:2.0.0:damaged");
+    EXPECT_EQ(inspect_fence(client, of).value().found, "echomq:2.0.0:damaged");
+    const auto repair = repair_fence(client, of).value();
+    EXPECT_TRUE(repair.version);
+    EXPECT_GT(repair.events, 0);
+    EXPECT_TRUE(told.add("x"));
+    EXPECT_TRUE(told.add("x"));
+    EXPECT_EQ(redis({"EXISTS", job_key(of, "new")}).integer, 1);
+    EXPECT_EQ(inspect_fence(client, of).value().state, FenceState::v2);
+  }
+}
+
 }  // namespace
 }  // namespace echomq::test
