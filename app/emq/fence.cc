@@ -83,6 +83,7 @@ Json repair_json(const std::string& queue, const echomq::FenceRepair& repair) {
           {"fields", repair.fields},
           {"sentinels", repair.sentinels},
           {"jobs", repair.jobs},
+          {"delayed", repair.delayed},
           {"events", repair.events},
           {"limiter", repair.limiter},
           {"ghosts", repair.ghosts},
@@ -95,6 +96,8 @@ void show(const std::string& queue, const echomq::FenceRepair& repair) {
   print("{}: repaired\n", queue);
   if (repair.version) print("  the version is ours again\n");
   if (repair.jobs > 0) print("  {} paused jobs wait again, in their order\n", grouped(repair.jobs));
+  if (repair.delayed > 0)
+    print("  {} delayed jobs have their times again\n", grouped(repair.delayed));
   if (repair.sentinels > 0) print("  {} sentinels are back\n", repair.sentinels);
   if (repair.fields > 0) print("  {} settings of v1 are gone\n", repair.fields);
   if (repair.events > 0) print("  {} events of v1 are gone\n", grouped(repair.events));

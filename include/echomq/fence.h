@@ -101,6 +101,7 @@ struct FenceRepair {
   std::int64_t fields = 0;     // settings of v1 taken out of `meta`
   std::int64_t sentinels = 0;  // put back
   std::int64_t jobs = 0;       // that a v1 client had paused, back in `wait` in their order
+  std::int64_t delayed = 0;    // jobs whose time a v1 client had multiplied by 4,096
   std::int64_t events = 0;     // of v1, taken out of the stream; listeners are told a gap
   bool limiter = false;        // the state of the limits was overwritten, and begins anew
   bool ghosts = false;         // the count of empty entries of `wait` was wrong
@@ -108,12 +109,14 @@ struct FenceRepair {
   bool paused = false;         // the queue is paused now; nobody knows by whom, so it stays so
 
   [[nodiscard]] bool any() const noexcept {
-    return version || fields + sentinels + jobs + events + leftovers > 0 || limiter || ghosts;
+    return version || fields + sentinels + jobs + delayed + events + leftovers > 0 || limiter ||
+           ghosts;
   }
 };
 
 // Brings a damaged queue back, as far as it is still there: what a v1 client has deleted is gone,
-// and jobs whose ids stand nowhere are found by no key. Nothing else repairs: stop the v1 client
+// and jobs whose ids stand nowhere are found by no key (examine() of echomq/doctor.h looks for
+// them). Nothing else repairs: stop the v1 client
 // first, or it happens again. Saying it of a queue that is well changes nothing. The queue gets an
 // event, EventType::repaired. Errors: invalid_name; not_found (no such queue); fence (it is no
 // queue of ours: v1, foreign, newer, or being migrated); wrong_type, denied, and those of the

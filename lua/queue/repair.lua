@@ -1,16 +1,17 @@
 -- queue/repair: brings back a queue in which a v1 client has written, as far as it is still there. What
 -- queue/open wrote into `meta` tells whose queue it was; a v1 client overwrites the version and adds fields,
--- and removes none of these. A pause of ours stays. The target of a migration, which `cursor` tells, is left
--- to the migration.
+-- and removes none of these. `echomq:2.0.0:damaged` is what a script of ours wrote that met v1's events. A
+-- pause of ours stays. The target of a migration, which `cursor` tells, is left to the migration.
 -- The jobs that v1's pause moved to `paused` go back in front of those that were added since, in their order.
--- KEYS    meta id repeat wait ghosts active prioritized crashed marker events limiter paused stalled
---         stalled_check pc
+-- A time in `delayed` that v1 has set is 4,096 times as great; such times are put right.
+-- KEYS    meta id repeat wait ghosts active prioritized crashed marker events limiter delayed paused
+--         stalled stalled_check pc
 -- ARGV    revision now
--- RETURNS version(0|1) v1-fields sentinels jobs events limiter(0|1) ghosts(0|1) leftovers paused(0|1)
---         more(0|1: jobs or events are left, say it again): what was put right, how often
+-- RETURNS version(0|1) v1-fields sentinels jobs delayed events limiter(0|1) ghosts(0|1) leftovers
+--         paused(0|1) more(0|1: some are left, say it again): what was put right, how often
 -- ERRORS  EMQFENCE
 -- EMITS   repaired
--- COST    O(batch): at most 256 jobs, 256 events and 300 calls
+-- COST    O(batch log N): at most 256 jobs, 256 delayed ones, 256 events and 300 calls
 -- USES    fence sentinel emit v1_fields
 local chunk = 256
 
@@ -20,13 +21,16 @@ local function look()
   redis.call('HLEN', KEYS[5])
   redis.call('ZCARD', KEYS[7])
   redis.call('LLEN', KEYS[8])
+  redis.call('ZCARD', KEYS[12])
   return redis.call('ZSCORE', KEYS[6], sentinel())
 end
 
 local restored, fields, third = 0, 0, nil
 local seen = redis.pcall('HMGET', KEYS[1], 'version', 'min_revision', 'created', 'cursor')
 local ours = not seen.err and seen[1] == 'echomq:2.0.0'
-local overwritten = not seen.err and seen[1] and string.sub(seen[1], 1, 6) == 'bullmq' and not seen[4]
+local noticed = not seen.err and seen[1] == 'echomq:2.0.0:damaged'
+local overwritten = noticed or
+  (not seen.err and seen[1] and string.sub(seen[1], 1, 6) == 'bullmq' and not seen[4])
 if (ours or overwritten) and seen[3] and seen[2] and tonumber(seen[2]) <= tonumber(ARGV[1]) then
   third = look()
   fields = drop_v1_fields()
@@ -61,16 +65,30 @@ end
 
 -- The back of `paused` goes first, each in front of the one before.
 local jobs, more = 0, 0
-if redis.call('TYPE', KEYS[12]).ok == 'list' then
-  local ids = redis.call('RPOP', KEYS[12], '256')
+if redis.call('TYPE', KEYS[13]).ok == 'list' then
+  local ids = redis.call('RPOP', KEYS[13], '256')
   redis.call('LPUSH', KEYS[4], unpack(ids))
   for _, id in ipairs(ids) do
     if id ~= '' then jobs = jobs + 1 end
   end
-  more = redis.call('EXISTS', KEYS[12])
+  more = redis.call('EXISTS', KEYS[13])
 end
-local leftovers = redis.call('UNLINK', KEYS[13], KEYS[14], KEYS[15])
-if more == 0 then leftovers = leftovers + redis.call('UNLINK', KEYS[12]) end
+local leftovers = redis.call('UNLINK', KEYS[14], KEYS[15], KEYS[16])
+if more == 0 then leftovers = leftovers + redis.call('UNLINK', KEYS[13]) end
+
+-- 2^52 and more: no time of ours is that far away, and each that v1 multiplied since 2004 is.
+local far = redis.call('ZRANGEBYSCORE', KEYS[12], '4503599627370496', '(inf', 'WITHSCORES', 'LIMIT', '0',
+  '256')
+local delayed = math.floor(#far / 2)
+if delayed > 0 then
+  local near = {}
+  for i = 1, #far, 2 do
+    near[i], near[i + 1] = string.format('%.0f', math.floor(tonumber(far[i + 1]) / 4096)), far[i]
+  end
+  redis.call('ZADD', KEYS[12], unpack(near))
+  redis.pcall('ZADD', KEYS[9], redis.call('ZRANGE', KEYS[12], '0', '0', 'WITHSCORES')[2], '1')
+  if delayed == chunk then more = 1 end
+end
 
 -- A v1 client removes empty entries and does not count them. A longer list is left to the claims.
 local ghosts = 0
@@ -100,18 +118,19 @@ if not foreign.err and #foreign > 0 then
   for _, entry in ipairs(foreign) do
     events = events + redis.call('XDEL', KEYS[10], entry[1])
   end
-  if events < chunk then
-    local number = string.match(foreign[#foreign][1], '^%d+')
-    redis.call('HSET', KEYS[1], 'event_seq', number)
-  else
-    more = 1
-  end
+  redis.call('HSET', KEYS[1], 'event_seq', string.match(foreign[#foreign][1], '^%d+'))
+  if events == chunk then more = 1 end
+elseif noticed then
+  -- Those that v1 has trimmed since leave nothing but their numbers, which are times.
+  local latest = math.max(tonumber(ARGV[2]), tonumber(last))
+  redis.call('HSET', KEYS[1], 'event_seq', string.format('%.0f', latest + 60000))
 end
 
 if not m.paused and redis.call('LLEN', KEYS[4]) + redis.call('ZCARD', KEYS[7]) +
   redis.call('LLEN', KEYS[8]) > 0 then
   redis.pcall('ZADD', KEYS[9], '0', '0')
 end
-local sum = restored + fields + sentinels + jobs + events + limiter + ghosts + leftovers
+local sum = restored + fields + sentinels + jobs + delayed + events + limiter + ghosts + leftovers
 if sum > 0 and more == 0 then emit(KEYS[10], m, ARGV[2], 'repaired', { '' }) end
-return { restored, fields, sentinels, jobs, events, limiter, ghosts, leftovers, m.paused and 1 or 0, more }
+return { restored, fields, sentinels, jobs, delayed, events, limiter, ghosts, leftovers, m.paused and 1 or 0,
+  more }

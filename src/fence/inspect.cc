@@ -135,15 +135,18 @@ class Look {
       });
     }
     ask({"HMGET", keys_.meta, "version", "min_revision", "created", "event_seq", "paused",
-         "concurrency"},
+         "concurrency", "opts.maxLenEvents", "max", "duration"},
         keys_.meta, [this](const Reply& reply) {
-          if (reply.items.size() != 6) return;
+          if (reply.items.size() != 9) return;
           version_ = text_of(reply.items[0]);
           min_revision_ = text_of(reply.items[1]);
           created_ = text_of(reply.items[2]);
           event_seq_ = to_number<std::uint64_t>(text_of(reply.items[3]));
           v1_paused_ = !reply.items[4].is_null();
-          if (text_of(reply.items[5]) != kWireVersion) missing_sentinels_.push_back(keys_.meta);
+          look_at_word(reply.items[5]);
+          if (std::any_of(reply.items.begin() + 6, reply.items.end(),
+                          [](const Reply& field) { return !field.is_null(); }))
+            note_own(keys_.meta, "settings of v1", "a v1 client was here; they do no harm", false);
         });
     at_sentinels();
     at_v1_words();
@@ -152,6 +155,15 @@ class Look {
           if (!reply.items.empty() && !reply.items[0].items.empty())
             last_event_ = reply.items[0].items[0].text;
         });
+  }
+
+  // A number serves as well as our word, and says that a v1 client was here.
+  void look_at_word(const Reply& concurrency) {
+    if (concurrency.is_null())
+      missing_sentinels_.push_back(keys_.meta);
+    else if (concurrency.text != kWireVersion)
+      note_own(keys_.meta, concurrency.text, "a concurrency of v1 in the place of a sentinel",
+               true);
   }
 
   void at_sentinels() {
@@ -165,6 +177,12 @@ class Look {
     ask({"ZCOUNT", keys_.active, "+inf", "+inf"}, keys_.active, [this](const Reply& reply) {
       if (wire::number_of(reply) == 0) missing_sentinels_.push_back(keys_.active);
     });
+    ask({"ZCOUNT", keys_.delayed, std::string(fence::kTimesOfV1), "(inf"}, keys_.delayed,
+        [this](const Reply& reply) {
+          if (const auto jobs = wire::number_of(reply); jobs > 0)
+            note_own(keys_.delayed, std::to_string(jobs) + (jobs == 1 ? " time" : " times"),
+                     "a v1 client has given jobs another delay, in its own unit", true);
+        });
   }
 
   void at_v1_words() {
@@ -221,7 +239,8 @@ class Look {
 
   void decide() {
     // No v1 client removes the fields that queue/open wrote, so they tell whose queue it was.
-    const bool overwritten = fence::is_v1(version_) && !created_.empty() && !min_revision_.empty();
+    const bool overwritten = (fence::is_v1(version_) || version_ == fence::kDamaged) &&
+                             !created_.empty() && !min_revision_.empty();
     if (version_ == kWireVersion || overwritten) look_at_own(overwritten);
     // Its source has all of its keys until the migration is finished.
     if (version_ == fence::kMigrating || (overwritten && is_unfinished()))
@@ -259,13 +278,17 @@ class Look {
 
   void look_at_own(bool overwritten) {
     if (overwritten)
-      note(keys_.meta, version_, "the version, overwritten by a v1 client when it was constructed",
+      note(keys_.meta, version_,
+           version_ == fence::kDamaged
+               ? "a v1 client wrote events, behind which the server refused one of ours"
+               : "the version, overwritten by a v1 client when it was constructed",
            true);
     if (v1_paused_)
       note(keys_.meta, "a queue that v1 has paused", "a v1 client has paused the queue", true);
     for (auto& finding : own_findings_) report_.findings.push_back(std::move(finding));
     for (const auto& sentinel : missing_sentinels_)
-      note(sentinel, "no sentinel", "the next opening of the queue puts it back");
+      note(sentinel, "no sentinel",
+           "a v1 client can go further than it may; an opening puts it back", true);
     if (!last_event_.empty() && is_foreign_event())
       note(keys_.events, last_event_,
            "an event that a v1 client wrote; the server refuses ours behind it", true);

@@ -16,7 +16,7 @@
 namespace echomq::inline v2 {
 namespace {
 
-constexpr std::size_t kAnswers = 10;
+constexpr std::size_t kAnswers = 11;
 
 // A target whose version was overwritten looks like a queue of ours; its migration has to end
 // first.
@@ -47,12 +47,13 @@ Result<FenceRepair> repair_fence(Client& client, std::string_view queue) {
     repair.fields += at(1);
     repair.sentinels += at(2);
     repair.jobs += at(3);
-    repair.events += at(4);
-    repair.limiter |= at(5) > 0;
-    repair.ghosts |= at(6) > 0;
-    repair.leftovers += at(7);
-    repair.paused = at(8) > 0;
-    more = at(9) > 0;
+    repair.delayed += at(4);
+    repair.events += at(5);
+    repair.limiter |= at(6) > 0;
+    repair.ghosts |= at(7) > 0;
+    repair.leftovers += at(8);
+    repair.paused = at(9) > 0;
+    more = at(10) > 0;
   }
   return repair;
 }

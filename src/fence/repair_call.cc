@@ -24,6 +24,7 @@ ScriptCall repair_call(const QueueKeys& k, const std::string& queue, int revisio
                                  .marker = k.marker,
                                  .events = k.events,
                                  .limiter = k.limiter,
+                                 .delayed = k.delayed,
                                  .paused = paused,
                                  .stalled = stalled,
                                  .stalled_check = stalled_check,

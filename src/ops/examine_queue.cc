@@ -66,7 +66,8 @@ class QueueExamination {
     }
     if (meta->items[0].text != kWireVersion) {
       patient_.tell("fence", Health::bad, "the queue is of " + meta->items[0].text,
-                    "this release refuses it; use the one that made it, or migrate");
+                    "this release refuses it; use the one that made it, or migrate; `emq fence " +
+                        name_ + "` tells whether a v1 client has written here, and repairs that");
       return false;
     }
     for (const auto& sentinel : {keys_.id, keys_.repeat}) {

@@ -551,13 +551,18 @@ const std::vector<Exercise>& exercises() {
          return s.q.pause(false);
        }},
       {"queue/repair", [](Scene& s) { return s.q.repair(); }},
-      // As a v1 client leaves it that paused the queue and has been given a rate.
+      // As a v1 client leaves it that paused the queue, has been given a rate, and gave a job
+      // another delay.
       {"queue/repair",
        [](Scene& s) {
          constexpr const char* kMove =
              "local ids = redis.pcall('LPOP', KEYS[1], 2) "
              "if not ids.err then redis.call('RPUSH', KEYS[2], unpack(ids)) end";
          s.q.redis()({"EVAL", kMove, "2", s.q.keys.wait, v1_word_key(s.q.name(), "paused")});
+         constexpr const char* kDelay =
+             "local gone = redis.pcall('ZREM', KEYS[1], 'd1') "
+             "if gone == 1 then redis.call('ZADD', KEYS[1], '7372800000000000', 'd1') end";
+         s.q.redis()({"EVAL", kDelay, "1", s.q.keys.delayed});
          put_fields(s, s.q.keys.meta, {"paused", "1", "concurrency", "5"});
          return s.q.repair();
        }},

@@ -30,7 +30,7 @@ class QueueRepair : public ScriptTest {
     for (const auto& id : ids) jobs.push_back({.id = id});
     q.add(jobs);
   }
-  // version, fields, sentinels, jobs, events, limiter, ghosts, leftovers, paused, more
+  // version, fields, sentinels, jobs, delayed, events, limiter, ghosts, leftovers, paused, more
   std::string repair() {
     std::string all;
     for (const auto& item : q.repair().items) all += (all.empty() ? "" : " ") + show(item);
@@ -40,7 +40,7 @@ class QueueRepair : public ScriptTest {
   const std::string paused_ = v1_word_key(q.name(), "paused");
 };
 
-constexpr const char* kNothing = "0 0 0 0 0 0 0 0 0 0";
+constexpr const char* kNothing = "0 0 0 0 0 0 0 0 0 0 0";
 
 TEST_F(QueueRepair, LeavesAQueueThatIsWellAlone) {
   add({"a", "b"});
@@ -56,7 +56,7 @@ TEST_F(QueueRepair, RestoresTheVersionAndTakesTheFieldsOfV1Out) {
   const auto before = dump();
   construct();
   redis({"HSET", q.keys.meta, "concurrency", "2", "max", "3", "duration", "4"});
-  EXPECT_EQ(repair(), "1 3 1 0 0 0 0 0 0 0");
+  EXPECT_EQ(repair(), "1 3 1 0 0 0 0 0 0 0 0");
   auto after = dump();
   EXPECT_NE(after[q.keys.events].find(" repaired "), std::string::npos) << after[q.keys.events];
   for (const auto& key : {q.keys.events, q.keys.marker, q.keys.meta}) after.erase(key);
@@ -73,7 +73,7 @@ TEST_F(QueueRepair, BringsPausedJobsBackInTheirOrder) {
   add({"a", "b", "c"});
   construct();
   pause();
-  EXPECT_EQ(repair(), "1 2 0 3 1 0 0 0 0 0");
+  EXPECT_EQ(repair(), "1 2 0 3 0 1 0 0 0 0 0");
   EXPECT_EQ(list(q.keys.wait), "a b c");
   EXPECT_EQ(redis({"EXISTS", paused_}).integer, 0);
   EXPECT_EQ(repair(), kNothing);
@@ -87,7 +87,7 @@ TEST_F(QueueRepair, APauseWithoutAVersionIsRefusedAtOnceAndRepaired) {
   EXPECT_EQ(statuses(q.counts()),
             "EMQFENCE expected=echomq:2.0.0 found=a queue that v1 has paused");
   redis({"RPUSH", q.keys.wait, "c"});  // of a release that does not look
-  EXPECT_EQ(repair(), "0 1 0 2 1 0 0 0 0 0");
+  EXPECT_EQ(repair(), "0 1 0 2 0 1 0 0 0 0 0");
   EXPECT_EQ(list(q.keys.wait), "a b c");
 }
 
@@ -96,7 +96,7 @@ TEST_F(QueueRepair, APauseOfOursStays) {
   q.pause(true);
   construct();
   pause();
-  EXPECT_EQ(repair(), "1 2 0 1 1 0 0 0 1 0");
+  EXPECT_EQ(repair(), "1 2 0 1 0 1 0 0 0 1 0");
   EXPECT_EQ(q.claim(1).gate(), "paused");
   EXPECT_EQ(q.score(q.keys.marker, "0"), "(nil)");
 }
@@ -106,8 +106,8 @@ TEST_F(QueueRepair, IsSaidAgainWhereMoreArePaused) {
   for (int i = 0; i < 300; ++i) words.push_back(std::to_string(i));
   redis(words);
   add({"last"});
-  EXPECT_EQ(repair(), "0 0 0 256 0 0 0 0 0 1");
-  EXPECT_EQ(repair(), "0 0 0 44 0 0 0 0 0 0");
+  EXPECT_EQ(repair(), "0 0 0 256 0 0 0 0 0 0 1");
+  EXPECT_EQ(repair(), "0 0 0 44 0 0 0 0 0 0 0");
   const auto ids = texts(redis({"LRANGE", q.keys.wait, "0", "-1"}));
   ASSERT_EQ(ids.size(), 301U);
   for (int i = 0; i < 300; ++i) ASSERT_EQ(ids.at(static_cast<std::size_t>(i)), std::to_string(i));
@@ -119,8 +119,8 @@ TEST_F(QueueRepair, EventsGoOnBehindThoseOfV1) {
   for (int i = 0; i < 300; ++i) redis({"XADD", q.keys.events, "*", "event", "paused"});
   add({"b"});
   EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 301) << "the server refused ours";
-  EXPECT_EQ(repair().substr(0, 11), "0 0 0 0 256");
-  EXPECT_EQ(repair().substr(0, 10), "0 0 0 0 44");
+  EXPECT_EQ(repair().substr(0, 13), "1 0 0 0 0 256");
+  EXPECT_EQ(repair().substr(0, 12), "0 0 0 0 0 44");
   EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 2);
   add({"c"});
   EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 3);
@@ -136,7 +136,7 @@ TEST_F(QueueRepair, PutsSentinelsAndTheStateOfLimitsBack) {
   for (const auto* const word : {"stalled", "stalled-check", "pc"})
     redis({"SET", v1_word_key(q.name(), word), "1"});
   redis({"SET", paused_, "no list"});
-  EXPECT_EQ(repair(), "0 0 4 0 0 1 0 4 0 0");
+  EXPECT_EQ(repair(), "0 0 4 0 0 0 1 0 4 0 0");
   auto after = dump();
   after.erase(q.keys.events);
   after[q.keys.meta] = before.at(q.keys.meta);
@@ -147,11 +147,108 @@ TEST_F(QueueRepair, CountsEmptyEntriesAnew) {
   add({"a", "b"});
   redis({"RPUSH", q.keys.wait, ""});
   redis({"HSET", q.keys.ghosts, "wait", "5"});
-  EXPECT_EQ(repair(), "0 0 0 0 0 0 1 0 0 0");
+  EXPECT_EQ(repair(), "0 0 0 0 0 0 0 1 0 0 0");
   EXPECT_EQ(show(redis({"HGET", q.keys.ghosts, "wait"})), "1");
   redis({"LREM", q.keys.wait, "0", ""});  // as v1's clean does
-  EXPECT_EQ(repair(), "0 0 0 0 0 0 1 0 0 0");
+  EXPECT_EQ(repair(), "0 0 0 0 0 0 0 1 0 0 0");
   EXPECT_EQ(q.counts().items.at(0).integer, 2);
+}
+
+// v1's changeDelay: the time that it means, times 4,096, and a number within that.
+TEST_F(QueueRepair, TimesThatV1MultipliedAreDividedAgain) {
+  q.add(
+      {{.id = "own", .delay = 50'000}, {.id = "first", .delay = 9'000}, {.id = "far", .delay = 9}});
+  const auto own = q.score(q.keys.delayed, "own");
+  const auto times_4096 = [](std::int64_t ms, int more) {
+    return std::to_string(ms * 4096 + more);
+  };
+  redis({"ZADD", q.keys.delayed, times_4096(q.now + 7'000, 0), "first"});
+  redis({"ZADD", q.keys.delayed, times_4096(q.now + 70'000, 4095), "far"});
+  redis({"ZADD", q.keys.marker, times_4096(q.now + 7'000, 0), "1"});
+  EXPECT_EQ(repair(), "0 0 0 0 2 0 0 0 0 0 0");
+  EXPECT_EQ(q.score(q.keys.delayed, "first"), std::to_string(q.now + 7'000));
+  EXPECT_EQ(q.score(q.keys.delayed, "far"), std::to_string(q.now + 70'000));
+  EXPECT_EQ(q.score(q.keys.delayed, "own"), own);
+  EXPECT_EQ(q.score(q.keys.marker, "1"), std::to_string(q.now + 7'000));
+  EXPECT_EQ(repair(), kNothing);
+}
+
+// What a job of ours may wait at most, and what v1 wrote at the earliest time that is told apart.
+TEST_F(QueueRepair, NoTimeOfOursIsTakenForOneOfV1) {
+  redis({"ZADD", q.keys.delayed, "4503599627370495", "ours", "4503599627370496", "of v1"});
+  EXPECT_EQ(repair(), "0 0 0 0 1 0 0 0 0 0 0");
+  EXPECT_EQ(q.score(q.keys.delayed, "ours"), "4503599627370495");
+  EXPECT_EQ(q.score(q.keys.delayed, "of v1"), "1099511627776");
+}
+
+TEST_F(QueueRepair, IsSaidAgainWhereMoreWereMultiplied) {
+  std::vector<std::string> words{"ZADD", q.keys.delayed};
+  for (int i = 0; i < 300; ++i) {
+    words.push_back(std::to_string((q.now + i) * 4096));
+    words.push_back(std::to_string(i));
+  }
+  redis(words);
+  EXPECT_EQ(repair(), "0 0 0 0 256 0 0 0 0 0 1");
+  EXPECT_EQ(repair(), "0 0 0 0 44 0 0 0 0 0 0");
+  for (const int i : {0, 255, 256, 299})
+    EXPECT_EQ(q.score(q.keys.delayed, std::to_string(i)), std::to_string(q.now + i));
+}
+
+// As many as one call takes: the next one finds none, and ours go on all the same.
+TEST_F(QueueRepair, AFullCallOfEventsLetsOursGoOn) {
+  for (int i = 0; i < 256; ++i) redis({"XADD", q.keys.events, "*", "event", "paused"});
+  EXPECT_EQ(repair(), "0 0 0 0 0 256 0 0 0 0 1");
+  EXPECT_EQ(repair(), kNothing);
+  add({"a"});
+  EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 1);
+}
+
+// --- lib/emit, which meets events of v1 first
+
+constexpr const char* kNoticed = "EMQFENCE expected=echomq:2.0.0 found=echomq:2.0.0:damaged";
+
+// The call that meets them is done, but for its event; and from then on the queue is refused.
+TEST_F(QueueRepair, ARefusedEventIsNoticedAndTearsNothing) {
+  add({"a"});
+  redis({"XADD", q.keys.events, "*", "event", "mine"});
+  add({"b"});
+  EXPECT_EQ(list(q.keys.wait), "a b");
+  EXPECT_EQ(show(redis({"HGET", q.keys.meta, "version"})), "echomq:2.0.0:damaged");
+  expect_refused(kNoticed, [&] { return q.counts(); });
+  EXPECT_EQ(repair(), "1 0 0 0 0 1 0 0 0 0 0");
+  EXPECT_EQ(repair(), kNothing);
+  EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 2) << "of a, and that it was repaired";
+  add({"c"});
+  EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 3);
+  EXPECT_EQ(q.claim(9).ids(), "a b c");
+}
+
+// Trimmed events are gone, but the server goes on from the last number that it has seen.
+TEST_F(QueueRepair, ARefusedEventOfAnEmptyStreamIsRepairedToo) {
+  for (const auto* const id : {"a", "b"}) {
+    redis({"XADD", q.keys.events, std::to_string(q.now) + "-0", "event", "mine"});
+    redis({"XTRIM", q.keys.events, "MAXLEN", "0"});
+    add({id});
+    expect_refused(kNoticed, [&] { return q.counts(); });
+    EXPECT_EQ(repair(), "1 0 0 0 0 0 0 0 0 0 0");
+    EXPECT_EQ(redis({"XLEN", q.keys.events}).integer, 1) << "that it was repaired";
+    EXPECT_EQ(repair(), kNothing);
+    q.now += 120'000;
+  }
+}
+
+// A stream that is none is damage of another kind, and stops nobody.
+TEST_F(QueueRepair, AnotherErrorOfTheStreamIsNotNoticed) {
+  redis({"SET", q.keys.events, "no stream"});
+  add({"a"});
+  EXPECT_EQ(show(redis({"HGET", q.keys.meta, "version"})), "echomq:2.0.0");
+}
+
+// Nor is it a queue of ours where queue/open has not written.
+TEST_F(QueueRepair, AMarkAloneMakesNoQueueOurs) {
+  redis({"HSET", q.keys.meta, "version", "echomq:2.0.0:damaged"});
+  redis({"HDEL", q.keys.meta, "created"});
+  expect_refused(kNoticed, [&] { return q.repair(); });
 }
 
 TEST_F(QueueRepair, WakesAWorker) {

@@ -5,7 +5,8 @@
 //
 // PACKAGE is bullmq, bullmq-oldest or bullmq-newest; TARGETS is a JSON array of
 // {"prefix", "queue", "skip", "ops"}, with "skip" for a client that leaves `meta` alone. Each line of
-// the output is a document: {"target", "op", "ok", "error"}. V1_USER and V1_PASSWORD are a login.
+// the output is a document: {"target", "op", "ok", "error", "value"}; "value" is what an op of `reads`
+// answered, as JSON. V1_USER and V1_PASSWORD are a login.
 import { createRequire } from 'node:module';
 
 const [packageName, path, targets] = process.argv.slice(2);
@@ -51,7 +52,31 @@ function client({ prefix, queue: name, skip }) {
     return id;
   };
 
+  const job = async (id) => {
+    const found = await (await queue()).getJob(id);
+    if (!found) throw new Error(`there is no job ${id}`);
+    return found;
+  };
+  // Jobs as far as they are the same in each run.
+  const shown = (jobs) => jobs.map(({ id, data }) => [id, data]).sort();
+
+  // What only looks, and answers what it saw.
+  const reads = {
+    get_job: async () => (await job('one')).data,
+    get_state: async () => (await job('later')).getState(),
+    get_waiting: async () => shown(await (await queue()).getWaiting()),
+    get_delayed: async () => shown(await (await queue()).getDelayed()),
+    get_prioritized: async () => shown(await (await queue()).getPrioritized()),
+    get_completed: async () => shown(await (await queue()).getCompleted()),
+    get_failed: async () => shown(await (await queue()).getFailed()),
+    get_active: async () => shown(await (await queue()).getActive()),
+    get_logs: async () => (await queue()).getJobLogs('one'),
+    get_counts: async () => (await queue()).getJobCounts('wait', 'delayed'),
+    get_all_counts: async () => (await queue()).getJobCounts(),
+  };
+
   const all = {
+    ...reads,
     construct: async () => queue(),
     add: async () => (await queue()).add('n', { a: 1 }),
     add_id: async () => (await queue()).add('n', {}, { jobId: 'custom' }),
@@ -106,6 +131,30 @@ function client({ prefix, queue: name, skip }) {
     // A job of v2 has no fields of which v1 could make one; what it sends needs the id alone.
     update_data: async () =>
       new Job(await queue(), 'any', {}, {}, await firstWaiting()).updateData({ v: 1 }),
+    promote: async () => (await job('later')).promote(),
+    change_delay: async () => (await job('later')).changeDelay(7200000),
+    change_priority: async () => (await job('first')).changePriority({ priority: 5 }),
+    retry: async () => (await job('broken')).retry(),
+    retry_completed: async () => (await job('done')).retry('completed'),
+    // '0' is the token with which a job is moved that nobody locked.
+    move_to_failed: async () => (await job('first')).moveToFailed(new Error('v1'), '0'),
+    move_to_completed: async () => (await job('first')).moveToCompleted('v1', '0'),
+    move_to_delayed: async () => (await job('first')).moveToDelayed(Date.now() + 1000, '0'),
+    move_to_wait: async () => (await job('first')).moveToWait('0'),
+    move_with_token: async () => (await job('first')).moveToFailed(new Error('v1'), 'token'),
+    extend_lock: async () => (await job('first')).extendLock('token', 30000),
+    update_progress: async () => (await job('first')).updateProgress(50),
+    log: async () => (await job('first')).log('of v1'),
+    clear_logs: async () => (await job('first')).clearLogs(),
+    remove_children: async () => (await job('first')).removeUnprocessedChildren(),
+    remove_job: async () => (await job('later')).remove(),
+    global_rate_limit: async () => (await queue()).setGlobalRateLimit(1, 1000),
+    remove_global_rate_limit: async () => (await queue()).removeGlobalRateLimit(),
+    remove_global_concurrency: async () => (await queue()).removeGlobalConcurrency(),
+    remove_rate_limit_key: async () => (await queue()).removeRateLimitKey(),
+    remove_deduplication_key: async () => (await queue()).removeDeduplicationKey('any'),
+    // Where an id of v1's is a word of ours.
+    remove_deduplication_key_due: async () => (await queue()).removeDeduplicationKey('due'),
     publish: async () =>
       opened(new QueueEventsProducer(name, options)).publishEvent({ eventName: 'mine' }),
   };
@@ -127,7 +176,8 @@ for (const [target, wanted] of JSON.parse(targets).entries()) {
       const limit = new Promise((_, fail) =>
         setTimeout(() => fail(new Error('no answer in 8 s')), 8000).unref(),
       );
-      await Promise.race([all[op](), limit]);
+      const value = await Promise.race([all[op](), limit]);
+      if (op.startsWith('get_')) line.value = JSON.stringify(value);
     } catch (problem) {
       line.ok = false;
       line.error = String(problem.message ?? problem);

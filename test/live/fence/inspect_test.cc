@@ -156,9 +156,29 @@ TEST_F(InspectFence, DamagedByEachOfWhatAV1ClientCanDo) {
   redis({"DEL", key_of(Structure::limiter)});
   redis({"SET", key_of(Structure::id), "17"});
   expect(FenceState::damaged, "17", key_of(Structure::id));
-  redis({"DEL", key_of(Structure::id)});
+  redis({"SET", key_of(Structure::id), "echomq:2.0.0"});
+  // As v1's changeDelay multiplies a time. One of ours is not taken for one.
+  redis({"ZADD", key_of(Structure::delayed), "7356829727793152", "a", "1796097406744", "b"});
+  expect(FenceState::damaged, "1 time", key_of(Structure::delayed));
+  redis({"DEL", key_of(Structure::delayed)});
   expect(FenceState::v2, "echomq:2.0.0", meta_);
-  EXPECT_EQ(look().findings.at(0).found, "no sentinel");
+}
+
+TEST_F(InspectFence, AMissingSentinelIsDamage) {
+  ASSERT_TRUE(queue.open());
+  for (const auto structure : {Structure::id, Structure::repeat, Structure::active}) {
+    redis({"DEL", key_of(structure)});
+    expect(FenceState::damaged, "no sentinel", key_of(structure));
+    EXPECT_EQ(repair_fence(client, name).value().sentinels, 1);
+    expect(FenceState::v2, "echomq:2.0.0", meta_);
+  }
+  redis({"HDEL", meta_, "concurrency"});
+  expect(FenceState::damaged, "no sentinel", meta_);
+  EXPECT_EQ(repair_fence(client, name).value().sentinels, 1);
+  set_meta("concurrency", "2");
+  expect(FenceState::damaged, "2", meta_);
+  EXPECT_EQ(repair_fence(client, name).value().sentinels, 1);
+  expect(FenceState::v2, "echomq:2.0.0", meta_);
 }
 
 TEST_F(InspectFence, ALeftoverOfARefusedWorkerIsNoDamage) {

@@ -43,7 +43,7 @@ class FenceMatrix : public StockTest {
     const auto before = everything();
     const auto tried = try_stock(server, targets);
     for (std::size_t i = 0; i < targets.size(); ++i)
-      for (const auto& [act, ok, error] : tried[i]) {
+      for (const auto& [act, ok, error, value] : tried[i]) {
         const auto where = targets[i].prefix + ":" + targets[i].queue + " " + act + ": " + error;
         // The one does not tell, and of the other nobody waits for what it writes.
         if (act == "flow" || act == "construct") continue;
@@ -102,7 +102,7 @@ class FenceMatrix : public StockTest {
 
 TEST_F(FenceMatrix, V1WorkerOnFresh) {
   const auto tried = try_stock(server, {{"bull", name, {"construct", "add", "work"}}});
-  for (const auto& [act, ok, error] : tried.at(0)) EXPECT_TRUE(ok) << act << ": " << error;
+  for (const auto& [act, ok, error, value] : tried.at(0)) EXPECT_TRUE(ok) << act << ": " << error;
   EXPECT_EQ(state(), FenceState::v1);
   expect_v2_refused("bullmq:5.65.1");
 }
@@ -111,7 +111,7 @@ TEST_F(FenceMatrix, V1WorkerOnV1) {
   (void)try_stock(server, {{"bull", name, {"construct", "add"}}});
   ASSERT_EQ(state(), FenceState::v1);
   const auto tried = try_stock(server, {{"bull", name, {"add", "work", "counts"}}});
-  for (const auto& [act, ok, error] : tried.at(0)) EXPECT_TRUE(ok) << act << ": " << error;
+  for (const auto& [act, ok, error, value] : tried.at(0)) EXPECT_TRUE(ok) << act << ": " << error;
 }
 
 TEST_F(FenceMatrix, V1WorkerOnV2) {
@@ -152,7 +152,7 @@ TEST_F(FenceMatrix, V1WorkerOnForeign) {
   make_foreign();
   ASSERT_EQ(state(), FenceState::foreign);
   const auto tried = try_stock(server, {{"emq", braced(name), {"construct", "add"}}});
-  for (const auto& [act, ok, error] : tried.at(0)) EXPECT_TRUE(ok) << act << ": " << error;
+  for (const auto& [act, ok, error, value] : tried.at(0)) EXPECT_TRUE(ok) << act << ": " << error;
 }
 
 TEST_F(FenceMatrix, V1WorkerOnNewer) {

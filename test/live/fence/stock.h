@@ -30,6 +30,7 @@ struct Tried {
   std::string act;
   bool ok = false;
   std::string error{};
+  std::string value{};  // JSON: what it answered, of those that only look
 };
 
 // Everything that a producer or a worker does.
@@ -72,7 +73,7 @@ inline std::vector<std::vector<Tried>> try_stock(const TestServer& server,
     const auto told = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!told.is_object()) continue;  // what node itself has to say
     tried.at(told.at("target").get<std::size_t>())
-        .push_back({told.at("op"), told.at("ok"), told.at("error")});
+        .push_back({told.at("op"), told.at("ok"), told.at("error"), told.value("value", "")});
   }
   for (std::size_t i = 0; i < targets.size(); ++i)
     EXPECT_EQ(tried[i].size(), targets[i].acts.size()) << script.output();
@@ -98,19 +99,19 @@ class StockTest : public OwnServerTest {
 
   static std::string braced(const std::string& queue) { return "{" + queue + "}"; }
 
-  // Jobs of the names of their states.
+  // Jobs of the names of their states, with data that a v1 client can read.
   void fill(const std::string& queue_name) {
     Queue<> filled{client, queue_name};
-    ASSERT_TRUE(filled.add("x", {.id = "done"}));
-    ASSERT_TRUE(filled.add("x", {.id = "broken"}));
+    ASSERT_TRUE(filled.add("{}", {.id = "done"}));
+    ASSERT_TRUE(filled.add("{}", {.id = "broken"}));
     Worker worker{filled, {.stop_when_empty = true}, [](Job<>& job) -> Outcome {
                     return job.id() == "done" ? Outcome::done("1") : Outcome::fail("broken");
                   }};
     ASSERT_TRUE(worker.wait(std::chrono::seconds(20)));
     for (const auto* const id : {"first", "second", "third"})
-      ASSERT_TRUE(filled.add("x", {.id = id}));
-    ASSERT_TRUE(filled.add("x", {.priority = 1, .id = "urgent"}));
-    ASSERT_TRUE(filled.add("x", {.delay = std::chrono::hours(1), .id = "later"}));
+      ASSERT_TRUE(filled.add("{}", {.id = id}));
+    ASSERT_TRUE(filled.add("{}", {.priority = 1, .id = "urgent"}));
+    ASSERT_TRUE(filled.add("{}", {.delay = std::chrono::hours(1), .id = "later"}));
   }
 };
 
