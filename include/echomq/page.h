@@ -36,6 +36,8 @@ struct PageOptions {
   bool data = false;
 };
 
+// Page by page no job that stays is left out, in either order, whatever others take, add or remove
+// meanwhile. A waiting one may be shown twice (see Queue::jobs).
 struct JobPage {
   std::vector<JobInfo> jobs;  // may be fewer than the limit although more pages follow
   std::string next;           // opaque; empty: this was the last page

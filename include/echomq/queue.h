@@ -252,8 +252,11 @@ class Queue {
   // --- reading. Errors of all: not_found (no such queue), fence, and those of the connection.
 
   // One page of the jobs of a state. A set that changes meanwhile is read as it is at each page: no
-  // job that stays where it is is missed. In the line of waiting jobs the places shift as jobs are
-  // taken: a page goes on behind the last job of the one before while that one still waits.
+  // job that stays where it is is missed. Waiting jobs shift as others are taken, removed or added
+  // in front of them; a page goes on behind the last one of those shown before that still waits
+  // (the cursor names several). Where that is an older one, because those behind it have left, what
+  // was shown after it may come again; where none is left, pages begin anew at their end of the
+  // line.
   // Errors: invalid_argument (the limit; a cursor of another queue, state or order).
   Result<JobPage> jobs(JobState state, const PageOptions& options = {}) {
     return raw_.jobs(state, options);

@@ -488,7 +488,7 @@ const std::vector<Exercise>& exercises() {
        }},
       {"queue/line",
        [](Scene& s) {
-         return s.q.line(s.q.keys.wait, false, {"w1", "0"}, 1);
+         return s.q.line(s.q.keys.wait, false, 0, {"none", "w1"}, 1);
        }},
       {"queue/priorities", [](Scene& s) { return s.q.priorities(0, 3); }},
       {"queue/obliterate", [](Scene& s) { return s.q.obliterate(); }},

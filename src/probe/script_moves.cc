@@ -101,14 +101,16 @@ Reply ScriptQueue::page(const std::string& set, bool descending, const Seen& fro
                                                                            .limit = limit}));
 }
 
-Reply ScriptQueue::line(const std::string& list, bool descending, const Seen& from,
-                        unsigned limit) {
-  return call(ScriptCall::of<scripts::QueueLine>({.meta = keys.meta, .line = list},
-                                                 {.revision = revision,
-                                                  .descending = descending,
-                                                  .seen = from.score,
-                                                  .id = from.id,
-                                                  .limit = limit}));
+Reply ScriptQueue::line(const std::string& list, bool descending, std::int64_t seen,
+                        const std::vector<std::string>& passed, unsigned limit) {
+  using Script = scripts::QueueLine;
+  auto out = ScriptCall::of<Script>({.meta = keys.meta, .line = list}, {.revision = revision,
+                                                                        .descending = descending,
+                                                                        .seen = seen,
+                                                                        .limit = limit,
+                                                                        .count = passed.size()});
+  for (const auto& id : passed) out.put_args(Script::ItemArgs{.id = id});
+  return call(out);
 }
 
 Reply ScriptQueue::priorities(unsigned from, unsigned limit) {

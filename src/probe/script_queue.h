@@ -265,7 +265,8 @@ class ScriptQueue {
   Reply log(const std::vector<LogLine>& lines, unsigned keep = 1'000);
   Reply read_logs(const std::string& id, int first = 0, int last = -1);
   Reply page(const std::string& set, bool descending, const Seen& from, unsigned limit);
-  Reply line(const std::string& list, bool descending, const Seen& from, unsigned limit);
+  Reply line(const std::string& list, bool descending, std::int64_t seen,
+             const std::vector<std::string>& passed, unsigned limit);
   Reply priorities(unsigned from = 0, unsigned limit = 256);
   // Of a migration: its target, which no other call touches.
   Reply open_target(const migrate::Fields& settings);

@@ -176,7 +176,7 @@ void Workload::look() {
     case 1: q_.read(some_id()); break;
     case 2: q_.read_logs(some_id()); break;
     case 3: q_.page(q_.keys.completed, one_in(2), {}, 5); break;
-    case 4: q_.line(q_.keys.wait, one_in(2), {"", "0"}, 5); break;
+    case 4: q_.line(q_.keys.wait, one_in(2), 0, {}, 5); break;
     case 5: q_.priorities(0, 5); break;
     case 6: q_.metrics(one_in(2), q_.now / 60'000 - 3, 5); break;
     default: q_.gate();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "job/record.h"
 #include "queue/ask.h"
 #include "queue/entries.h"
+#include "queue/line_walk.h"
 #include "queue/moves.h"
 #include "wire/command.h"
 
@@ -89,43 +91,53 @@ class Bulk {
     return std::nullopt;
   }
 
-  // From the front, where what is moved is gone. What stays is passed by, and so are ghosts.
+  // From the front, where what is moved is gone. What stays is passed by.
   std::optional<Error> through_lines() {
     for (const auto* line : {&queue_.keys().crashed, &queue_.keys().wait}) {
-      LineEntry stays;  // the last one that did
+      LinePlace stays;  // behind what did
       while (left() > 0 && !report_.stopped) {
-        const auto entries = read_line(queue_, *line, PageOrder::ascending, stays, kMaxBatchJobs);
-        if (!entries) return entries.error();
-        if (entries->empty()) break;
-        if (auto problem = through_entries(*entries, stays)) return problem;
+        const auto read = read_behind(queue_, *line, PageOrder::ascending, stays, kMaxBatchJobs);
+        if (!read) return read.error();
+        if (read->jobs.empty()) break;
+        const auto again = std::min(read->again, too_young_);
+        too_young_ -= again;
+        candidates_ += again;
+        if (auto problem = through_entries(*read, stays)) return problem;
       }
     }
     return std::nullopt;
   }
 
-  std::optional<Error> through_entries(const std::vector<LineEntry>& entries, LineEntry& stays) {
+  std::optional<Error> through_entries(const LineJobs& read, LinePlace& stays) {
     Ids ids;
     Places places;
-    for (const auto& entry : entries) {
-      if (entry.id.empty()) continue;
+    for (const auto& entry : read.jobs) {
       ids.push_back(entry.id);
       places.push_back(entry.index);
-    }
-    if (ids.empty()) {
-      stays = {{}, entries.back().index + 1};
-      return std::nullopt;
     }
     const auto which = candidates_of(ids);
     if (!which) return which.error();
     const auto statuses = move(chosen(ids, *which), chosen(places, *which));
     if (!statuses) return statuses.error();
     for (std::size_t i = 0, moved = 0; i < ids.size(); ++i) {
-      const bool left_alone = !(*which)[i];
-      if (left_alone || (*statuses)[moved] == "state" || (*statuses)[moved] == "moved")
-        stays = {ids[i], places[i]};
-      if (!left_alone) ++moved;
+      const bool left_alone = !(*which)[i] || options_.dry_run;
+      if (left_alone || stays_in_line(ids[i], (*statuses)[moved])) stays.pass(ids[i], places[i]);
+      if ((*which)[i]) ++moved;
     }
-    return std::nullopt;
+    const auto noted = note_marks(queue_, stays, read.read_ms);
+    return noted ? std::nullopt : std::optional(noted.error());
+  }
+
+  // One that has left the line is no place to go on from. One that left and is met again was
+  // counted already; it is passed by, so that no job is met for ever.
+  bool stays_in_line(const std::string& id, const std::string& status) {
+    if (status == "ok") {
+      report_.skipped -= static_cast<std::int64_t>(skipped_.erase(id));
+      return false;
+    }
+    if (skipped_.insert(id).second) return status == "moved";
+    --report_.skipped;
+    return true;
   }
 
   template <class List>
@@ -160,7 +172,9 @@ class Bulk {
         const auto at = job::read_head((*added)[i].text).value_or(job::Head{}).added_ms;
         which[i] = at <= *before_ms_;
         // One that was added since was not among those that were counted.
-        if (!which[i] && at <= began_ms_) --candidates_;
+        if (which[i] || at > began_ms_) continue;
+        --candidates_;
+        ++too_young_;
       }
     }
     auto most = left();
@@ -202,6 +216,8 @@ class Bulk {
   std::optional<std::int64_t> before_ms_;
   std::int64_t began_ms_ = 0;
   std::int64_t candidates_ = 0;
+  std::int64_t too_young_ = 0;               // counted as none since this was where the look stands
+  std::unordered_set<std::string> skipped_;  // of the lines, where one may be met again
   BulkReport report_;
 };
 

@@ -38,25 +38,30 @@ Result<std::vector<SetEntry>> read_set(QueueCore& queue, const std::string& set,
   return entries;
 }
 
-Result<std::vector<LineEntry>> read_line(QueueCore& queue, const std::string& line, PageOrder order,
-                                         const LineEntry& from, std::size_t limit) {
+Result<LineRead> read_line(QueueCore& queue, const std::string& line, PageOrder order,
+                           const LineStart& from, std::size_t limit) {
+  using Transition = scripts::QueueLine;
   const bool descending = order == PageOrder::descending;
-  auto reply =
-      ask(queue, ScriptCall::of<scripts::QueueLine>({.meta = queue.keys().meta, .line = line},
-                                                    {.revision = scripts::kRevision,
-                                                     .descending = descending,
-                                                     .seen = from.index,
-                                                     .id = from.id,
-                                                     .limit = limit}));
+  auto call = ScriptCall::of<Transition>({.meta = queue.keys().meta, .line = line},
+                                         {.revision = scripts::kRevision,
+                                          .descending = descending,
+                                          .seen = from.index,
+                                          .limit = limit,
+                                          .count = from.behind.size()});
+  for (const auto& id : from.behind) call.put_args(Transition::ItemArgs{.id = id});
+  auto reply = ask(queue, std::move(call));
   if (!reply) return reply.error();
-  std::vector<LineEntry> entries;
-  if (reply->items.empty()) return entries;
-  auto index = wire::number_of(reply->items[0]);
-  for (std::size_t i = 1; i < reply->items.size(); ++i) {
-    entries.push_back({std::move(reply->items[i].text), index});
-    index += descending ? -1 : 1;
+  LineRead read;
+  auto& items = reply->items;
+  if (items.size() < 3) return read;
+  read.next = wire::number_of(items[0]);
+  read.behind = std::move(items[1].text);
+  read.more = items[2].text == "1";
+  for (std::size_t i = 3; i < items.size(); ++i) {
+    if (!items[i].text.empty()) read.jobs.push_back({std::move(items[i].text), read.next});
+    read.next += descending ? -1 : 1;
   }
-  return entries;
+  return read;
 }
 
 }  // namespace echomq::inline v2

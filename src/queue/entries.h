@@ -27,13 +27,26 @@ Result<std::vector<SetEntry>> read_set(QueueCore& queue, const std::string& set,
                                        const SetEntry& from, std::size_t limit);
 
 struct LineEntry {
-  std::string id;  // empty: a ghost
+  std::string id;
   std::int64_t index = 0;
 };
 
-// At most `limit` entries of `wait` or `crashed`, behind `from`. When its id is empty: from its
-// index on, the last one if that is below 0.
-Result<std::vector<LineEntry>> read_line(QueueCore& queue, const std::string& line, PageOrder order,
-                                         const LineEntry& from, std::size_t limit);
+// Where a look at `wait` or `crashed` begins: behind the first of these ids that stands around the
+// index; without an id at the index itself, the last one if that is below 0.
+struct LineStart {
+  std::int64_t index = 0;
+  std::vector<std::string> behind;
+};
+
+struct LineRead {
+  std::string behind;           // the id that was found; empty with ids: none was
+  std::vector<LineEntry> jobs;  // ghosts are left out
+  std::int64_t next = 0;        // the index that comes next in that order
+  bool more = false;            // something stands there
+};
+
+// At most `limit` jobs of `wait` or `crashed`.
+Result<LineRead> read_line(QueueCore& queue, const std::string& line, PageOrder order,
+                           const LineStart& from, std::size_t limit);
 
 }  // namespace echomq::inline v2

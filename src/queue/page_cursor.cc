@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "base/bad_option.h"
+#include "base/number.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "echomq/keyspace.h"
 
@@ -30,6 +34,29 @@ bool is_place(JobState state, std::string_view text) {
   return (text.starts_with('w') || text.starts_with('c')) && is_number(text.substr(1));
 }
 
+std::optional<std::vector<Passed>> read_one(std::string_view text) {
+  if (!check_any_job_id(text)) return std::nullopt;
+  return std::vector<Passed>{{std::string(text), {}, 0}};
+}
+
+std::optional<std::vector<Passed>> read_passed(std::string_view text) {
+  std::vector<Passed> passed;
+  do {
+    const auto end = std::min(text.find(','), text.size());
+    Parts parts(text.substr(0, end), '/');
+    const auto id = parts.part();
+    const auto mark = parts.part();
+    const auto distance = parts.word();
+    if (!id || !mark || !check_any_job_id(*id) || !is_mark(*mark) || !is_number(distance))
+      return std::nullopt;
+    passed.push_back({std::string(*id), std::string(*mark), to_number<std::int64_t>(distance)});
+    text.remove_prefix(end);
+    if (text.empty()) return passed;
+    text.remove_prefix(1);
+  } while (passed.size() < kMostPassed);
+  return std::nullopt;
+}
+
 Error bad_cursor(std::string_view text, const std::string& expected) {
   return {ErrorCode::invalid_argument,
           "cursor is " + quoted(text) + "; expected " + expected,
@@ -49,7 +76,12 @@ std::string encode_cursor(std::string_view queue, JobState state, PageOrder orde
   text += ':';
   text += cursor.place;
   text += ':';
-  text += cursor.id;
+  bool first = true;
+  for (const auto& job : cursor.passed) {
+    if (!std::exchange(first, false)) text += ',';
+    text += job.id;
+    if (state == JobState::waiting) text += '/' + job.mark + '/' + std::to_string(job.distance);
+  }
   return text;
 }
 
@@ -63,7 +95,7 @@ Result<PageCursor> decode_cursor(std::string_view queue, JobState state, PageOrd
     part[i] = rest.substr(0, colon);
     if (i + 1 < kParts) rest.remove_prefix(colon + 1);
   }
-  const auto& [version, of_queue, of_state, of_order, place, id] = part;
+  const auto& [version, of_queue, of_state, of_order, place, jobs] = part;
   if (version != "1") return bad_cursor(text, "JobPage::next of a page before");
   if (of_queue != queue)
     return bad_cursor(text, "one of queue \"" + std::string(queue) + "\", not of \"" +
@@ -73,9 +105,9 @@ Result<PageCursor> decode_cursor(std::string_view queue, JobState state, PageOrd
         text, "one of the state " + std::string(name(state)) + ", not of " + quoted(of_state));
   if (of_order != letter(order))
     return bad_cursor(text, "one of the order " + std::string(word_of(order)));
-  if (!check_any_job_id(id) || !is_place(state, place))
-    return bad_cursor(text, "JobPage::next of a page before");
-  return PageCursor{std::string(place), std::string(id)};
+  auto passed = state == JobState::waiting ? read_passed(jobs) : read_one(jobs);
+  if (!passed || !is_place(state, place)) return bad_cursor(text, "JobPage::next of a page before");
+  return PageCursor{std::string(place), *std::move(passed)};
 }
 
 Result<std::string> scan_cursor(const std::string& given) {

@@ -3,22 +3,26 @@
 // was made for:
 //
 //   1:<queue>:<state>:a|d:<place>:<id>
+//   1:<queue>:waiting:a|d:<place>:<id>/<mark>/<distance>,...
 //
 // with the entry's score as the place in a sorted set, and "w" or "c" and its index in the lists
-// `wait` and `crashed`. No part holds a colon. Pure.
+// `wait` and `crashed`, where several jobs say where it was (queue/line_place.h). No part holds a
+// colon. Pure.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "echomq/page.h"
 #include "echomq/result.h"
+#include "queue/line_place.h"
 
 namespace echomq::inline v2 {
 
 struct PageCursor {
   std::string place;
-  std::string id;
+  std::vector<Passed> passed;  // of a sorted set one, without a mark
 
   friend bool operator==(const PageCursor&, const PageCursor&) = default;
 };

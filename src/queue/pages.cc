@@ -14,6 +14,7 @@
 #include "job/record.h"
 #include "queue/ask.h"
 #include "queue/entries.h"
+#include "queue/line_walk.h"
 #include "queue/page_cursor.h"
 #include "wire/command.h"
 
@@ -36,51 +37,52 @@ struct Listing {
 
 Result<Listing> list_set(QueueCore& queue, JobState state, const PageOptions& options,
                          const PageCursor& from) {
-  const auto entries = read_set(queue, *set_of(queue.keys(), state), options.order,
-                                {from.id, from.place}, options.limit);
+  const auto entries =
+      read_set(queue, *set_of(queue.keys(), state), options.order,
+               from.passed.empty() ? SetEntry{} : SetEntry{from.passed.front().id, from.place},
+               options.limit);
   if (!entries) return entries.error();
   Listing listing;
   for (const auto& entry : *entries) listing.entries.push_back({entry.id, entry.score});
   if (entries->size() == options.limit)
     listing.next = encode_cursor(queue.name(), state, options.order,
-                                 {entries->back().score, entries->back().id});
+                                 {entries->back().score, {{entries->back().id, {}, 0}}});
   return listing;
 }
 
-// Where a list begins.
-LineEntry line_start(bool descending) { return {{}, descending ? -1 : 0}; }
-
 // One list after the other: a claim takes from `crashed` first.
 Result<Listing> list_lines(QueueCore& queue, const PageOptions& options, const PageCursor& from) {
-  const bool descending = options.order == PageOrder::descending;
-  const char first = descending ? 'w' : 'c';
-  char line = first;
-  auto at = line_start(descending);
-  if (!from.id.empty()) {
+  char line = options.order == PageOrder::descending ? 'w' : 'c';
+  const char last = line == 'w' ? 'c' : 'w';
+  LinePlace place;
+  if (!from.passed.empty()) {
     line = from.place[0];
-    at = {from.id, to_number<std::int64_t>(std::string_view(from.place).substr(1))};
+    place = {to_number<std::int64_t>(std::string_view(from.place).substr(1)), from.passed};
   }
   Listing listing;
-  while (listing.entries.size() < options.limit) {
+  for (;;) {
     const auto& key = line == 'w' ? queue.keys().wait : queue.keys().crashed;
-    const auto entries = read_line(queue, key, options.order, at, kMaxPageJobs);
-    if (!entries) return entries.error();
-    for (const auto& entry : *entries) {
-      // A ghost is no place to go on from by its name: there are others like it.
-      at = entry.id.empty() ? LineEntry{{}, entry.index + (descending ? -1 : 1)} : entry;
-      if (!entry.id.empty()) listing.entries.push_back({entry.id, "0"});
-      if (listing.entries.size() == options.limit) break;
+    auto read =
+        read_behind(queue, key, options.order, place, options.limit - listing.entries.size());
+    if (!read) return read.error();
+    for (auto& job : read->jobs) {
+      place.pass(job.id, job.index);
+      listing.entries.push_back({std::move(job.id), "0"});
     }
-    if (listing.entries.size() == options.limit) {
+    const bool full = listing.entries.size() == options.limit;
+    if (full || read->more) {
+      if (const auto noted = note_marks(queue, place, read->read_ms); !noted) return noted.error();
+    }
+    if (full) {
       listing.next = encode_cursor(queue.name(), JobState::waiting, options.order,
-                                   {line + std::to_string(at.index), at.id});
-    } else if (entries->size() < kMaxPageJobs || at.index < 0) {
-      if (line != first) break;
-      line = descending ? 'c' : 'w';
-      at = line_start(descending);
+                                   {line + std::to_string(place.index), place.passed});
+      return listing;
     }
+    if (read->more) continue;
+    if (line == last) return listing;
+    line = last;
+    place = {};
   }
-  return listing;
 }
 
 std::string read_command(const std::string& key, bool data) {

@@ -2,6 +2,7 @@
 // queue/page, queue/line, queue/priorities and queue/pause: looking at a queue, and stopping it.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -76,35 +77,80 @@ TEST_F(QueuePage, ManyEntriesOfOneScoreAreEachSeenOnce) {
 
 class QueueLine : public ScriptTest {
  protected:
-  std::string line(bool descending, const Seen& from, unsigned limit) {
-    return show(q.line(q.keys.wait, descending, from, limit));
+  using Passed = std::vector<std::string>;
+  std::string line(bool descending, std::int64_t seen, const Passed& passed, unsigned limit) {
+    return show(q.line(q.keys.wait, descending, seen, passed, limit));
+  }
+  void push(const std::string& id, int times = 1) {
+    for (int i = 0; i < times; ++i) redis({"RPUSH", q.keys.wait, id});
   }
 };
 
 TEST_F(QueueLine, GoesOnBehindTheEntrySeenInBothDirections) {
   q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}});
-  EXPECT_EQ(line(false, {"", "0"}, 2), "[0 a b]");
-  EXPECT_EQ(line(false, {"b", "1"}, 5), "[2 c d]");
-  EXPECT_EQ(line(false, {"d", "3"}, 5), "[4]");
-  EXPECT_EQ(line(true, {"", "-1"}, 2), "[3 d c]");
-  EXPECT_EQ(line(true, {"c", "2"}, 5), "[1 b a]");
-  EXPECT_EQ(line(true, {"a", "0"}, 5), "[-1]");
+  EXPECT_EQ(line(false, 0, {}, 2), "[0  1 a b]");
+  EXPECT_EQ(line(false, 1, {"b"}, 5), "[2 b 0 c d]");
+  EXPECT_EQ(line(false, 1, {"b"}, 1), "[2 b 1 c]");
+  EXPECT_EQ(line(false, 1, {"b"}, 2), "[2 b 0 c d]");
+  EXPECT_EQ(line(false, 3, {"d"}, 5), "[4 d 0]");
+  EXPECT_EQ(line(true, -1, {}, 2), "[3  1 d c]");
+  EXPECT_EQ(line(true, 2, {"c"}, 5), "[1 c 0 b a]");
+  EXPECT_EQ(line(true, 0, {"a"}, 5), "[-1 a 0]");
 }
 
 TEST_F(QueueLine, FollowsAnEntryThatMoved) {
   q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}});
   q.claim(1);
-  EXPECT_EQ(line(false, {"b", "1"}, 5), "[1 c d]") << "it stands further to the front";
+  EXPECT_EQ(line(false, 1, {"b"}, 5), "[1 b 0 c d]") << "it stands further to the front";
   q.add({{.id = "front", .lifo = true}, {.id = "first", .lifo = true}});
-  EXPECT_EQ(line(true, {"c", "2"}, 5), "[2 b front first]") << "it stands further to the back";
+  EXPECT_EQ(line(true, 2, {"c"}, 5), "[2 c 0 b front first]") << "it stands further to the back";
 }
 
-TEST_F(QueueLine, GoesOnAtThePlaceOfOneThatLeft) {
+TEST_F(QueueLine, GoesOnBehindTheLastOneThatIsStillThere) {
+  q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}, {.id = "e"}});
+  q.remove({"b", "c"});
+  EXPECT_EQ(line(false, 2, {"c", "b", "a"}, 5), "[1 a 0 d e]");
+  EXPECT_EQ(line(true, 1, {"b", "c", "e", "d"}, 5), "[1 e 0 d a]") << "the order is the caller's";
+}
+
+// To go on at the index where it stood would leave out as many as have left in front of it.
+TEST_F(QueueLine, SaysThatNoneOfThoseThatWerePassedIsThere) {
   q.add({{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}});
-  q.remove({"b"});
-  EXPECT_EQ(line(false, {"b", "1"}, 5), "[1 c d]");
-  EXPECT_EQ(line(true, {"b", "1"}, 5), "[0 a]");
-  EXPECT_EQ(line(true, {"gone", "90"}, 5), "[2 d c a]");
+  q.claim(2);
+  EXPECT_EQ(line(false, 1, {"b", "a"}, 5), "[]");
+  EXPECT_EQ(line(true, 1, {"b", "a"}, 5), "[]");
+  EXPECT_EQ(line(true, 90, {}, 5), "[1  0 d c]") << "the index is behind the end";
+  EXPECT_EQ(line(false, 90, {}, 5), "[90  0]");
+}
+
+TEST_F(QueueLine, LooksAThousandEntriesFarForThem) {
+  push("before");
+  push("x", 1'000);
+  push("here");
+  push("x", 1'000);
+  push("behind");
+  EXPECT_EQ(line(false, 1'001, {"behind"}, 1), "[]");
+  EXPECT_EQ(line(false, 1'001, {"before"}, 1), "[]");
+  EXPECT_EQ(line(false, 1'002, {"behind"}, 1), "[2003 behind 0]");
+  EXPECT_EQ(line(true, 1'000, {"before"}, 1), "[-1 before 0]");
+  EXPECT_EQ(line(false, 1'001, {"here"}, 1), "[1002 here 1 x]");
+}
+
+TEST_F(QueueLine, PassesByGhostsAndAnswersThem) {
+  push("a");
+  push("", 3);
+  push("b");
+  push("");
+  push("c");
+  EXPECT_EQ(line(false, 0, {"a"}, 2), "[1 a 0    b  c]");
+  EXPECT_EQ(line(false, 0, {"a"}, 1), "[1 a 1    b]");
+  EXPECT_EQ(line(true, 6, {"c"}, 1), "[5 c 1  b]");
+  EXPECT_EQ(line(true, 6, {"c"}, 5), "[5 c 0  b    a]");
+  push("", 5'000);
+  push("d");
+  const auto far = texts(q.line(q.keys.wait, false, 6, {"c"}, 2));
+  EXPECT_EQ(far.size(), 3 + 2 + 4'096U) << "its work is bounded";
+  EXPECT_EQ(far[2], "1");
 }
 
 class QueuePriorities : public ScriptTest {};

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -247,6 +248,40 @@ TEST_F(Bulk, RemoveAllPassesByGhosts) {
   EXPECT_EQ(counts().waiting, 1'040);
   EXPECT_EQ(queue.remove_all(JobState::waiting).value().done, 1'040);
   EXPECT_EQ(counts().waiting, 0);
+}
+
+// Those that a worker takes are left alone and are no place to go on from.
+TEST_F(Bulk, P29_RemoveAllBesideABusyWorkerLeavesNone) {
+  constexpr std::size_t kJobs = 20'000;
+  for (const bool fails : {false, true}) {
+    const auto ids = add_many(kJobs);
+    Worker worker{queue, {.concurrency = 20}, [&](Job<>&) {
+                    return fails ? Outcome::retry_in(1h) : Outcome::done();
+                  }};
+    const auto report = queue.remove_all(JobState::waiting).value();
+    ASSERT_TRUE(queue.pause());
+    EXPECT_EQ(counts().waiting, 0);
+    EXPECT_LE(report.done + report.skipped, static_cast<std::int64_t>(kJobs));
+    EXPECT_LT(report.done, static_cast<std::int64_t>(kJobs)) << "the worker took some";
+    ASSERT_TRUE(eventually([&] { return counts().active == 0; }, 20s));
+    ASSERT_TRUE(queue.resume());
+  }
+}
+
+// What is too young is passed by, and taken by the worker meanwhile.
+TEST_F(Bulk, P29_CleanBesideABusyWorkerLeavesNoOldOne) {
+  const auto young_first = add_many(3'000);
+  const auto old = add_many(3'000);
+  const auto young_last = add_many(3'000);
+  for (const auto& id : old) age_add(id, 2 * 3'600'000);
+  std::set<std::string> of_old(old.begin(), old.end());
+  Worker worker{queue, {.concurrency = 20}, [](Job<>&) {}};
+  ASSERT_TRUE(queue.clean(JobState::waiting, 1h));
+  ASSERT_TRUE(queue.pause());
+  int left = 0;
+  for (const auto& item : redis({"LRANGE", key_of(Structure::wait), "0", "-1"}).items)
+    if (of_old.contains(item.text)) ++left;
+  EXPECT_EQ(left, 0);
 }
 
 TEST_F(Bulk, StopsWhenItIsToldTo) {

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/library_test.h"
@@ -41,6 +44,47 @@ class Pages : public LibraryTest {
     std::reverse(reversed.begin(), reversed.end());
     EXPECT_EQ(walk(state, {.order = PageOrder::descending, .limit = 7}), reversed);
   }
+  // Each page that is read until there is none, or too many.
+  void walk_pages(JobState state, PageOptions how,
+                  const std::function<void(const std::vector<std::string>&)>& each) {
+    pages = 0;
+    do {
+      const auto page = queue.jobs(state, how).value();
+      std::vector<std::string> ids;
+      for (const auto& job : page.jobs) ids.push_back(job.id);
+      how.cursor = page.next;
+      each(ids);
+      ASSERT_LT(++pages, 1'000) << "it does not end";
+    } while (!how.cursor.empty());
+  }
+  std::vector<std::string> walk_and_remove(JobState state, const PageOptions& how) {
+    std::vector<std::string> seen;
+    walk_pages(state, how, [&](const std::vector<std::string>& ids) {
+      for (const auto& id : ids) {
+        seen.push_back(id);
+        EXPECT_TRUE(queue.remove(id));
+      }
+    });
+    return seen;
+  }
+  void expect_all_while_they_are_removed(JobState state, PageOrder order, const JobOptions& of) {
+    for (const std::size_t limit : {8U, 100U}) {
+      auto expected = add_many(5 * limit + 3, of);
+      if (order == PageOrder::descending) std::reverse(expected.begin(), expected.end());
+      EXPECT_EQ(walk_and_remove(state, {.order = order, .limit = limit}), expected)
+          << name_of_state(state) << ", pages of " << limit;
+    }
+  }
+  void expect_stayed_ones_were_seen(const std::set<std::string>& seen) {
+    int missed = 0;
+    for (const auto& item : redis({"LRANGE", key_of(Structure::wait), "0", "-1"}).items)
+      if (!item.text.empty() && !seen.contains(item.text)) ++missed;
+    EXPECT_EQ(missed, 0) << "of " << seen.size() << " that were seen";
+  }
+  static bool includes(const std::set<std::string>& all, const std::set<std::string>& some) {
+    return std::includes(all.begin(), all.end(), some.begin(), some.end());
+  }
+  static std::string name_of_state(JobState state) { return std::string(echomq::name(state)); }
 
   int pages = 0;
 };
@@ -94,18 +138,118 @@ TEST_F(Pages, JobsThatCrashedStandInFront) {
 
 // P29: nothing is missed or seen twice while the set loses what was shown already.
 TEST_F(Pages, P29_ASetThatShrinksBehindThePage) {
-  const auto ids = add_many(40, {.delay = 1h});
-  std::vector<std::string> seen;
-  PageOptions how{.limit = 8};
-  do {
-    const auto page = queue.jobs(JobState::delayed, how).value();
-    for (const auto& job : page.jobs) {
-      seen.push_back(job.id);
-      ASSERT_TRUE(queue.remove(job.id));
+  for (const auto order : {PageOrder::ascending, PageOrder::descending}) {
+    expect_all_while_they_are_removed(JobState::waiting, order, {});
+    expect_all_while_they_are_removed(JobState::prioritized, order, {.priority = 3});
+    expect_all_while_they_are_removed(JobState::delayed, order, {.delay = 1h});
+  }
+}
+
+TEST_F(Pages, P29_FinishedOnesAreRemovedBehindThePage) {
+  for (const auto order : {PageOrder::ascending, PageOrder::descending}) {
+    add_many(80);
+    Worker worker{queue,
+                  {.concurrency = 10, .keep_completed = Keep::all(), .stop_when_empty = true},
+                  [](Job<>& job) -> Outcome {
+                    if (std::stoi(job.data()) % 2 == 0) return Outcome::done();
+                    return Outcome::fail("odd");
+                  }};
+    ASSERT_TRUE(worker.wait(30s));
+    for (const auto state : {JobState::completed, JobState::failed}) {
+      const auto expected = walk(state, {.order = order});
+      EXPECT_EQ(expected.size(), 40U);
+      EXPECT_EQ(walk_and_remove(state, {.order = order, .limit = 8}), expected);
     }
-    how.cursor = page.next;
-  } while (!how.cursor.empty());
-  EXPECT_EQ(seen, ids);
+  }
+}
+
+// All of a page go, or only its last jobs, while those of the pages before stay.
+TEST_F(Pages, P29_SomeOfAPageAreRemovedBeforeTheNextOne) {
+  for (const auto order : {PageOrder::ascending, PageOrder::descending})
+    for (const std::size_t stay : {0U, 1U, 7U, 19U}) {
+      auto expected = add_many(400);
+      if (order == PageOrder::descending) std::reverse(expected.begin(), expected.end());
+      std::vector<std::string> seen;
+      int page_number = 0;
+      walk_pages(JobState::waiting, {.order = order, .limit = 20},
+                 [&](const std::vector<std::string>& ids) {
+                   seen.insert(seen.end(), ids.begin(), ids.end());
+                   if (++page_number % 2 == 0) return;
+                   for (std::size_t i = stay; i < ids.size(); ++i)
+                     ASSERT_TRUE(queue.remove(ids.at(i)));
+                 });
+      EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), expected.size()) << stay;
+      EXPECT_LE(seen.size(), 2 * expected.size()) << "few are met again";
+      ASSERT_TRUE(queue.remove_all(JobState::waiting));
+    }
+}
+
+// P29: a worker takes jobs from the front while the pages are read. All that stay are seen.
+TEST_F(Pages, P29_AWorkerTakesJobsWhileThePagesAreRead) {
+  for (const auto order : {PageOrder::ascending, PageOrder::descending}) {
+    const auto ids = add_many(6'000);
+    Worker worker{queue, {.concurrency = 20}, [](Job<>&) {}};
+    std::set<std::string> seen;
+    walk_pages(
+        JobState::waiting, {.order = order, .limit = 100},
+        [&](const std::vector<std::string>& page) { seen.insert(page.begin(), page.end()); });
+    ASSERT_TRUE(queue.pause());
+    expect_stayed_ones_were_seen(seen);
+    EXPECT_LT(counts().waiting, 6'000) << "the worker took some";
+    ASSERT_TRUE(queue.resume());
+    ASSERT_TRUE(eventually([&] { return counts().waiting + counts().active == 0; }, 30s));
+  }
+}
+
+// Jobs that fail come back at the end: those are no place to go on from.
+TEST_F(Pages, P29_JobsThatWereShownComeBackAtTheEnd) {
+  const auto ids = add_many(300);
+  std::set<std::string> seen;
+  bool first = true;
+  walk_pages(JobState::waiting, {.limit = 20}, [&](const std::vector<std::string>& page) {
+    seen.insert(page.begin(), page.end());
+    if (!std::exchange(first, false)) return;
+    // As a worker does it that takes thirty jobs and fails them.
+    std::atomic<int> failed{0};
+    Worker worker{queue, {.concurrency = 1}, [&](Job<>&) -> Outcome {
+                    if (++failed <= 30) return Outcome::retry_in(0ms);
+                    return Outcome::retry_in(1h);
+                  }};
+    ASSERT_TRUE(eventually([&] { return failed >= 30; }, 20s));
+  });
+  expect_stayed_ones_were_seen(seen);
+}
+
+// Thousands come in front, or leave from there, between two pages.
+TEST_F(Pages, P29_TheLineMovesFarBetweenTwoPages) {
+  const auto ids = add_many(9'000);
+  const auto walked = [&](PageOrder order, const std::function<void()>& between) {
+    std::set<std::string> seen;
+    int page_number = 0;
+    int met = 0;
+    walk_pages(JobState::waiting, {.order = order, .limit = 256},
+               [&](const std::vector<std::string>& page) {
+                 seen.insert(page.begin(), page.end());
+                 met += static_cast<int>(page.size());
+                 if (++page_number == 20) between();
+               });
+    EXPECT_LE(met, 15'000) << "few are met again";
+    return seen;
+  };
+  const auto all = [](const std::vector<std::string>& of) {
+    return std::set<std::string>(of.begin(), of.end());
+  };
+  const auto more = [&] { add_many(3'000, {.lifo = true}); };
+  EXPECT_TRUE(includes(walked(PageOrder::ascending, more), all(ids)));
+  EXPECT_TRUE(includes(walked(PageOrder::descending, more), all(ids)));
+  const auto fewer = [&] { redis({"LPOP", key_of(Structure::wait), "7000"}); };
+  const std::set<std::string> last(ids.end() - 5'000, ids.end());
+  EXPECT_TRUE(includes(walked(PageOrder::ascending, fewer), last));
+  EXPECT_TRUE(includes(walked(PageOrder::descending,
+                              [&] {
+                                redis({"LPOP", key_of(Structure::wait), "3000"});
+                              }),
+                       last));
 }
 
 TEST_F(Pages, AHashThatWasDeletedByHandIsLeftOut) {

@@ -607,9 +607,10 @@ Step Life::look() {
     }
     case 7: {
       const bool of_wait = !one_in(4);
-      const Seen from{one_in(2) ? "" : id, std::to_string(seen_in_line(id))};
-      return step("line from" + described(from), [=](auto& q) {
-        return q.line(of_wait ? q.keys.wait : q.keys.crashed, descending, from, limit);
+      const auto seen = seen_in_line(id);
+      const auto passed = one_in(2) ? Ids() : some_jobs();
+      return step("line from " + std::to_string(seen) + " behind" + all_of(passed), [=](auto& q) {
+        return q.line(of_wait ? q.keys.wait : q.keys.crashed, descending, seen, passed, limit);
       });
     }
     default: {

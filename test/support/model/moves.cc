@@ -324,24 +324,30 @@ std::string QueueModel::page(const std::string& set, bool descending, const Seen
   return shown_scores(entries);
 }
 
-std::string QueueModel::line(const std::string& list, bool descending, const Seen& from,
-                             unsigned limit) {
+std::string QueueModel::line(const std::string& list, bool descending, std::int64_t seen,
+                             const Ids& passed, unsigned limit) {
   const auto& entries = list == keys.wait ? wait : crashed;
   const auto length = static_cast<std::int64_t>(entries.size());
-  const auto seen = std::stoll(from.score);
-  std::int64_t first = seen < 0 ? length - 1 : seen;
-  if (!from.id.empty()) {
-    const auto found = std::ranges::find(entries, from.id);
-    first = found == entries.end() ? seen : found - entries.begin();
-    if (descending)
-      --first;
-    else if (found != entries.end())
-      ++first;
+  const std::int64_t step = descending ? -1 : 1;
+  std::int64_t at = seen < 0 ? length - 1 : seen;
+  std::string behind;
+  for (const auto& id : passed) {
+    const auto found = std::ranges::find(entries, id);
+    if (found == entries.end()) continue;
+    behind = id;
+    at = found - entries.begin() + step;
+    break;
   }
-  if (descending) first = std::min(first, length - 1);
-  Ids answer{std::to_string(first)};
-  for (auto at = first; limit > 0 && at >= 0 && at < length; --limit, at += descending ? -1 : 1)
-    answer.push_back(entries[static_cast<std::size_t>(at)]);
+  if (!passed.empty() && behind.empty()) return "[]";
+  if (descending) at = std::min(at, length - 1);
+  const auto goes_on = [&] { return at >= 0 && at < length; };
+  Ids answer{std::to_string(at), behind, "0"};
+  for (unsigned taken = 0; taken < limit && goes_on(); at += step) {
+    const auto& id = entries[static_cast<std::size_t>(at)];
+    answer.push_back(id);
+    if (!id.empty()) ++taken;
+  }
+  if (goes_on()) answer[2] = "1";
   return bracketed(answer);
 }
 

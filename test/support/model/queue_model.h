@@ -146,7 +146,8 @@ class QueueModel {
   std::string log(const std::vector<LogLine>& lines, unsigned keep);
   std::string read_logs(const std::string& id, int first, int last);
   std::string page(const std::string& set, bool descending, const Seen& from, unsigned limit);
-  std::string line(const std::string& list, bool descending, const Seen& from, unsigned limit);
+  std::string line(const std::string& list, bool descending, std::int64_t seen, const Ids& passed,
+                   unsigned limit);
   std::string priorities(unsigned from, unsigned limit);
   std::string pause(bool paused);
   std::string obliterate(bool all, std::size_t outbox);
