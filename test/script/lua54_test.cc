@@ -69,7 +69,7 @@ void lease_nodes(ScriptQueue& q) {
   request.owner = "three";
   request.now = request.until + 1;
   request.until += 60'000;
-  EXPECT_EQ(lease().substr(0, 5), "[7 2 ");
+  EXPECT_EQ(lease().substr(0, 5), "[7 3 ");
   request.keep = false;
   lease();
   q.redis()({"SET", q.keys.id, "echomq:3.0.0"});

@@ -70,7 +70,7 @@ TEST_P(LostKey, P10_ItsJobIsFoundRemovedAndAddedAgain) {
 
 TEST_P(LostKey, P10_AnObliterationLeavesNothingOfItsJobs) {
   for (int i = 0; i < 300; ++i) put_into(GetParam(), "job-" + std::to_string(i));
-  ASSERT_TRUE(queue.add("stays", {.id = "later", .delay = 1h}));
+  ASSERT_TRUE(queue.add("stays", {.delay = 1h, .id = "later"}));
   if (GetParam() == Structure::delayed)
     redis({"ZREM", key_of(Structure::delayed), "later"});  // one more
   redis({"DEL", key_of(GetParam())});

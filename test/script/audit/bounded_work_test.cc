@@ -238,6 +238,19 @@ std::string looked_through(const std::vector<std::vector<std::string>>& commands
   return {};
 }
 
+// A place in a list is a greater number in a longer one; how much is read there is not.
+std::vector<std::vector<std::string>> without_places(
+    std::vector<std::vector<std::string>> commands) {
+  for (auto& words : commands) {
+    if (words[0] == "LRANGE") {
+      words[3] = std::to_string(std::stoll(words[3]) - std::stoll(words[2]));
+      words[2] = "somewhere";
+    }
+    if (words[0] == "LSET") words[2] = "somewhere";
+  }
+  return commands;
+}
+
 TEST(BoundedWork, B46_P14_CommandsInsideAScriptDoNotGrowWithTheQueue) {
   // A minute's work of the server's, and hardly any of ours.
   if (kSanitized)
@@ -273,6 +286,7 @@ TEST(BoundedWork, B46_P14_CommandsInsideAScriptDoNotGrowWithTheQueue) {
       work.microseconds = script_time(redis);
       work.commands = commands_inside(monitor->take(redis));
       filler.take_back(work.commands);
+      work.commands = without_places(std::move(work.commands));
     }
     EXPECT_EQ(seen[1'000].calls, seen[1'000'000].calls) << exercise.script;
     EXPECT_EQ(seen[1'000].commands, seen[1'000'000].commands) << exercise.script;

@@ -60,7 +60,7 @@ TEST_F(DeclaredKeys, INV2_HoldsOverARandomLife) {
 }
 
 TEST_F(DeclaredKeys, INV3_AllKeysOfAQueueCarryItsHashtag) {
-  live(2, 200);
+  live(2, 400);
   lease_node(redis, {});
   const auto keys = texts(redis({"KEYS", "*"}));
   EXPECT_GT(keys.size(), 20U);
