@@ -96,7 +96,7 @@ constexpr std::array kAnswers{
     Answer{"job/read_logs", "[0]"},
     Answer{"queue/page", "[f1 1800000010000 f2 1800000010000]"},
     Answer{"queue/page", "[dn 1800000610000]"},
-    Answer{"queue/line", "[1 w1 1 ]"},
+    Answer{"queue/line", "[1 w1 1  w2]"},
     Answer{"queue/priorities", "[1 1 2 1]"},
     Answer{"queue/obliterate", "47"},
     Answer{"queue/obliterate", "0"},

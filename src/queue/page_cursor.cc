@@ -8,7 +8,6 @@
 
 #include "base/bad_option.h"
 #include "base/number.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "echomq/keyspace.h"
 
@@ -43,13 +42,15 @@ std::optional<std::vector<Passed>> read_passed(std::string_view text) {
   std::vector<Passed> passed;
   do {
     const auto end = std::min(text.find(','), text.size());
-    Parts parts(text.substr(0, end), '/');
-    const auto id = parts.part();
-    const auto mark = parts.part();
-    const auto distance = parts.word();
-    if (!id || !mark || !check_any_job_id(*id) || !is_mark(*mark) || !is_number(distance))
-      return std::nullopt;
-    passed.push_back({std::string(*id), std::string(*mark), to_number<std::int64_t>(distance)});
+    const auto job = text.substr(0, end);
+    const auto after_id = std::min(job.find('/'), job.size());
+    const auto after_mark = job.find('/', after_id + 1);
+    if (after_mark == std::string_view::npos) return std::nullopt;
+    const auto id = job.substr(0, after_id);
+    const auto mark = job.substr(after_id + 1, after_mark - after_id - 1);
+    const auto distance = job.substr(after_mark + 1);
+    if (!check_any_job_id(id) || !is_mark(mark) || !is_number(distance)) return std::nullopt;
+    passed.push_back({std::string(id), std::string(mark), to_number<std::int64_t>(distance)});
     text.remove_prefix(end);
     if (text.empty()) return passed;
     text.remove_prefix(1);

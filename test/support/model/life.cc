@@ -607,8 +607,11 @@ Step Life::look() {
     }
     case 7: {
       const bool of_wait = !one_in(4);
+      Ids passed;
+      if (!one_in(2)) passed = {id};
+      // Now and then the one that was passed last has left, and one before it stayed.
+      if (!passed.empty() && !model_.wait.empty()) passed.push_back(model_.wait.front());
       const auto seen = seen_in_line(id);
-      const auto passed = one_in(2) ? Ids() : some_jobs();
       return step("line from " + std::to_string(seen) + " behind" + all_of(passed), [=](auto& q) {
         return q.line(of_wait ? q.keys.wait : q.keys.crashed, descending, seen, passed, limit);
       });
