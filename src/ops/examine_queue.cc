@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "echomq/keyspace.h"
-#include "job/encode.h"
 #include "job/record.h"
 #include "job/reference.h"
 #include "ops/patient.h"
@@ -120,9 +119,6 @@ class QueueExamination {
     const auto head = job::read_head(kept->items[0].text);
     if (!head) return 0;
     auto since = head->added_ms;
-    // It may have been promoted before its time.
-    const auto due = since + job::decode_opts(head->opts).delay.count();
-    if (due <= patient_.now_ms) since = due;
     if (const auto runs = job::read_runs(kept->items[1].text))
       since = std::max(since, runs->ended_ms);
     if (const auto event = events.find(id); event != events.end())
