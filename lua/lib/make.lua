@@ -1,5 +1,6 @@
--- Makes a queue where nothing of one is: `meta` with that version and these further fields, and the sentinels.
--- Answers 1, or a table with `err`. The keys are the fixed ones of a queue, in the order of queue/open.
+-- Makes a queue where nothing of one is: `meta` with that version and these further fields, and the
+-- sentinels. Answers 1, or a table with `err`. The keys are the fixed ones of a queue, in the order of
+-- queue/open.
 local function put_sentinels()
   redis.call('SET', KEYS[2], 'echomq:2.0.0')
   redis.call('SET', KEYS[3], 'echomq:2.0.0')

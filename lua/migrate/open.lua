@@ -1,7 +1,7 @@
 -- migrate/open: makes the target of a migration: a queue whose version says that it is being filled, with the
 -- settings that the v1 queue had. Only where there is nothing of a queue yet. `settings` is in the form of
--- lib/fields. A target in which a v1 client has written (it overwrites the version and adds fields, and leaves
--- `cursor`, which only targets have) is marked as one again.
+-- lib/fields. A target in which a v1 client has written (it overwrites the version and adds fields, and
+-- leaves `cursor`, which only targets have) is marked as one again.
 -- KEYS    meta id repeat wait ghosts prioritized crashed active delayed completed failed
 --         waiting_children marker events limiter producers outbox trash subkeys schedules de de_due
 --         de_next

@@ -118,7 +118,9 @@ Result<void> check_verified(MigrationSession& session) {
     if (queue.journal.phase != MigrationPhase::verified) continue;
     std::string first;
     const auto note = [&first](const std::string& job, const std::string& text) {
-      if (first.empty()) first = job.empty() ? text : "job " + job + " " + text;
+      if (!first.empty()) return;
+      if (!job.empty()) first.append("job ").append(job).append(" ");
+      first.append(text);
     };
     if (auto known = check_keys(session, queue, note); !known) return known;
     if (!first.empty()) return migrate::wrong_phase(queue, "holds what nobody has moved: " + first);

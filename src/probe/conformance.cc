@@ -118,6 +118,7 @@ Result<ConformanceReport> run_conformance(std::string_view url, const Conformanc
                      .monitor = nullptr,
                      .no_audit = "not asked for (--audit)",
                      .audited = {},
+                     .url = std::string(url),
                      .prefix = random_prefix(),
                      .options = options,
                      .observed = {}};

@@ -82,7 +82,7 @@ void hashes_scripts_as_the_manifest(Trial& trial) {
 }
 
 void dispatches_in_two_commands(Trial& trial) {
-  const auto shown = show_dispatch(trial.stage().client.url(), trial.stage().options.tls);
+  const auto shown = show_dispatch(trial.stage().url, trial.stage().options.tls);
   if (!shown) return trial.fail(shown.error().message());
   trial.note("EVALSHA, NOSCRIPT, EVAL, then EVALSHA alone");
 }

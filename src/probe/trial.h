@@ -33,6 +33,7 @@ struct Stage {
   std::unique_ptr<Monitor> monitor;
   std::string no_audit;  // why there is no monitor
   Audit audited;         // of all scenarios so far
+  std::string url;       // as it was given: the client's tells no password
   std::string prefix;    // of the names of all its queues, and of no others
   ConformanceOptions options;
   Observed observed;

@@ -89,6 +89,7 @@ Result<std::optional<LineRead>> read_from_place(QueueCore& queue, const std::str
   auto& passed = place.passed;
   for (int look = 0; !passed.empty() && look < kLooksForPlace;) {
     std::vector<std::string> ids;
+    ids.reserve(passed.size());
     for (const auto& job : passed) ids.push_back(job.id);
     auto read = read_line(queue, line, order, {.index = place.index, .behind = ids}, limit);
     if (!read) return read.error();

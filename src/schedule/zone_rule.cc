@@ -163,10 +163,10 @@ ZoneRule::Span ZoneRule::at(std::int64_t second) const {
   // Those of the year, and one on either side of it.
   std::array<Event, 6> events{};
   const auto year = year_of(second);
-  for (int i = 0; i < 3; ++i) {
-    const auto n = static_cast<std::size_t>(2 * i);
-    events[n] = {instant(to_summer_, year - 1 + i, standard_), summer_};
-    events[n + 1] = {instant(to_standard_, year - 1 + i, summer_), standard_};
+  std::size_t n = 0;
+  for (const int each : {year - 1, year, year + 1}) {
+    events[n++] = {instant(to_summer_, each, standard_), summer_};
+    events[n++] = {instant(to_standard_, each, summer_), standard_};
   }
   // Where both come at once, summer never ends.
   std::sort(events.begin(), events.end(), [this](const Event& a, const Event& b) {

@@ -61,7 +61,7 @@ TEST_F(Probe, InterruptedInTheMiddleItLeavesNoKeysBehind) {
   const auto run = probe.wait(30s);
   EXPECT_EQ(run.code, 1) << run.out;
   EXPECT_NE(run.err.find("stopped at \""), std::string::npos) << run.err;
-  EXPECT_EQ(run.out.find("failed"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("\nfailed "), std::string::npos) << run.out;
   EXPECT_EQ(show(owner({"KEYS", "*probe-*"})), "[]");
 }
 
