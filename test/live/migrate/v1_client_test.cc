@@ -90,7 +90,7 @@ TEST_F(LargeMigration, AHundredThousandJobsOfANodeDeploymentAreWorkedToTheirEnd)
   std::printf("%lld jobs moved in %lld ms, slowest answer of the source %lld ms\n",
               static_cast<long long>(jobs), static_cast<long long>(report.took.count()),
               static_cast<long long>(report.longest_call.count()));
-  EXPECT_LT(report.took, 20s) << "it takes a tenth of that on a machine at rest";
+  EXPECT_LT(report.took, 60s) << "it takes a tenth of that on a machine at rest";
 
   Runs done;
   ASSERT_TRUE(queue_of("mail").resume());
