@@ -71,7 +71,7 @@ class TreeRemover {
       return true;
     });
     if (!ok) return ok;
-    const auto ending = ":" + job::reference(family.queue, family.id);
+    const auto ending = job::edge_ending(family.queue, family.id);
     for (std::size_t from = 0; from < noted.size(); from += kEdgesPerRead) {
       const auto end = std::min(noted.size(), from + kEdgesPerRead);
       std::vector<std::string> commands;

@@ -112,7 +112,7 @@ class StuckSearch {
   }
 
   Result<std::vector<Look>> look_at(const std::string& parent, std::span<const Child> children) {
-    const auto ending = ":" + job::reference(queue_.name(), parent);
+    const auto ending = job::edge_ending(queue_.name(), parent);
     std::vector<std::string> commands;
     for (const auto& child : children) {
       commands.push_back(wire::command({"EXISTS", key(child.queue, Structure::meta)}));

@@ -17,6 +17,12 @@ inline std::string reference(std::string_view queue, std::string_view id) {
   return std::string(queue).append(1, ':').append(id);
 }
 
+// How the edges of all children of that job end: `<...>:<queue>:<id>`. Whose child a job is, its
+// own edge tells.
+inline std::string edge_ending(std::string_view queue, std::string_view id) {
+  return ":" + reference(queue, id);
+}
+
 // What has no colon names no queue.
 inline Reference read_reference(std::string_view text) {
   const auto colon = text.find(':');
