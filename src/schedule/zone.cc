@@ -10,7 +10,6 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,7 +17,6 @@
 
 #include "base/bad_option.h"
 #include "base/text.h"
-#include "schedule/zone_rule.h"
 
 namespace echomq::inline v2::schedule {
 namespace {
@@ -41,13 +39,16 @@ std::optional<ZoneTail> tail_of(const std::string& name) {
   return read_zone_tail(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
+// Throws what date-tz throws.
 const Found* found(const std::string& name) {
   static std::mutex mutex;
   static auto& all = *new std::map<std::string, Found>;  // outlives everybody who asks
   const std::lock_guard lock(mutex);
-  const auto [it, is_new] = all.try_emplace(name);
-  if (is_new) it->second = {date::locate_zone(name), tail_of(name)};
-  return &it->second;
+  if (const auto it = all.find(name); it != all.end()) return &it->second;
+  const auto* const zone = date::locate_zone(name);
+  // Its file is read now, so that at() finds it good.
+  (void)zone->get_info(date::sys_seconds{});
+  return &all.emplace(name, Found{zone, tail_of(name)}).first->second;
 }
 
 Error unknown(std::string_view name) {
@@ -64,8 +65,6 @@ Result<Zone> Zone::find(std::string_view name) {
   for (const char c : name)
     if (!is_zone_char(c)) return unknown(name);
   try {
-    // Its file is read now, so that at() finds it good.
-    (void)date::locate_zone(std::string(name))->get_info(date::sys_seconds{});
     return Zone(found(std::string(name)));
   } catch (const std::exception&) {
     return unknown(name);
@@ -73,8 +72,7 @@ Result<Zone> Zone::find(std::string_view name) {
 }
 
 Zone::Span Zone::at(std::int64_t second) const {
-  constexpr auto kAlways = std::numeric_limits<std::int64_t>::max() / 4;
-  if (data_ == nullptr) return {-kAlways, kAlways, 0};
+  if (data_ == nullptr) return ZoneRule::always(0);
   const auto& [zone, tail] = *static_cast<const Found*>(data_);
   if (tail && second >= tail->from) {
     const auto span = tail->rule.at(second);

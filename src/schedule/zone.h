@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "echomq/result.h"
+#include "schedule/zone_rule.h"
 
 namespace echomq::inline v2::schedule {
 
@@ -19,13 +20,7 @@ class Zone {
   // Errors: invalid_argument (this system knows no such zone).
   static Result<Zone> find(std::string_view name);
 
-  // A span of time with one offset: begin <= t < end, seconds since 1970, UTC. A clock on the wall
-  // shows t + offset.
-  struct Span {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    std::int64_t offset = 0;
-  };
+  using Span = ZoneRule::Span;
   // The one that holds that second.
   [[nodiscard]] Span at(std::int64_t second) const;
 

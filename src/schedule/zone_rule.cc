@@ -5,14 +5,12 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <limits>
 
 #include "base/text.h"
 
 namespace echomq::inline v2::schedule {
 namespace {
 
-constexpr auto kAlways = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kDay = 86'400;
 
 // Takes what it reads off the front.
@@ -155,7 +153,7 @@ std::int64_t ZoneRule::instant(const Change& change, int year, std::int64_t offs
 }
 
 ZoneRule::Span ZoneRule::at(std::int64_t second) const {
-  if (!changes_) return {-kAlways, kAlways, standard_};
+  if (!changes_) return always(standard_);
   struct Event {
     std::int64_t at;
     std::int64_t offset;  // from then on
@@ -189,8 +187,9 @@ std::optional<ZoneTail> read_zone_tail(std::string_view file) {
   text = text.substr(1, text.size() - 2);
   const auto rule = ZoneRule::read(text);
   if (!rule) return std::nullopt;
-  const auto last =
-      block->changes == 0 ? -kAlways : number_at(file, at + kHeader + 8 * (block->changes - 1), 8);
+  const auto last = block->changes == 0
+                        ? -ZoneRule::kAlways
+                        : number_at(file, at + kHeader + 8 * (block->changes - 1), 8);
   return ZoneTail{last, *rule};
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -14,16 +15,22 @@ namespace echomq::inline v2::schedule {
 
 class ZoneRule {
  public:
+  static constexpr auto kAlways = std::numeric_limits<std::int64_t>::max() / 4;
+
   // nullopt: it has another form.
   static std::optional<ZoneRule> read(std::string_view text);
 
-  // begin <= t < end with one offset; seconds since 1970, UTC, and of the offset.
+  // A span of time with one offset: begin <= t < end, seconds since 1970, UTC. A clock on the wall
+  // shows t + offset.
   struct Span {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::int64_t offset = 0;
   };
-  // The one that holds that second. Where nothing changes: as far as numbers go.
+  // One offset for ever, as far as numbers go.
+  static Span always(std::int64_t offset) { return {-kAlways, kAlways, offset}; }
+
+  // The one that holds that second.
   [[nodiscard]] Span at(std::int64_t second) const;
 
   // A day of the year, and a time of it by the clock on the wall.
