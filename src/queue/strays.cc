@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -69,13 +70,10 @@ Result<StrayPage> read_strays(QueueCore& queue, const std::string& cursor) {
 Result<std::int64_t> delete_strays(QueueCore& queue, const std::vector<std::string>& keys) {
   std::int64_t deleted = 0;
   for (std::size_t from = 0; from < keys.size(); from += kDeletedPerCall) {
-    std::string bytes;
-    const auto count = std::min(kDeletedPerCall, keys.size() - from);
-    wire::append_header(bytes, 1 + count);
-    wire::append_bulk(bytes, "UNLINK");
-    for (std::size_t i = from; i < from + count; ++i)
-      wire::append_bulk(bytes, std::string_view(keys[i]));
-    const auto reply = ask_plainly(queue, std::move(bytes));
+    const auto some = std::span(keys).subspan(from, std::min(kDeletedPerCall, keys.size() - from));
+    std::vector<std::string> words{"UNLINK"};
+    words.insert(words.end(), some.begin(), some.end());
+    const auto reply = ask_plainly(queue, wire::command(words));
     if (!reply) return reply.error();
     deleted += wire::number_of(*reply);
   }
