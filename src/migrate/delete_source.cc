@@ -39,7 +39,7 @@ Result<void> delete_source(Link& source, const V1Keys& v1, const OnChunk& on_chu
   const auto add_job = [&v1](std::vector<std::string>& all, const std::string& id) {
     if (is_v1_structure(id) || is_old_marker(id)) return;
     all.push_back(v1(id));
-    for (const auto sub : kV1Subs) all.push_back(v1.sub(id, sub));
+    for (const auto& [word, type] : kV1Subs) all.push_back(v1.sub(id, word));
     all.push_back(v1.sub(id, kV1Lock));
   };
   for (const auto& stage : kStages)

@@ -19,22 +19,16 @@ constexpr std::string_view kRepeatWord = "repeat:";
 constexpr std::string_view kOwnerWord = "de:";
 constexpr std::string_view kKeptAddWord = "dn:";
 
-constexpr std::array<V1Structure, 6> kSubTypes{{{"logs", "list"},
-                                                {"dependencies", "set"},
-                                                {"processed", "hash"},
-                                                {"failed", "hash"},
-                                                {"unsuccessful", "zset"},
-                                                {kV1Lock, "string"}}};
-
 std::uint64_t print_of(std::string_view id) { return std::hash<std::string_view>{}(id); }
 
 // "7:logs" is of job "7"; empty: it is no sub-key.
 std::string_view type_of_sub(std::string_view suffix) {
   const auto colon = suffix.rfind(':');
   if (colon == std::string_view::npos) return {};
-  for (const auto& [word, type] : kSubTypes)
-    if (suffix.substr(colon + 1) == word) return type;
-  return {};
+  const auto last = suffix.substr(colon + 1);
+  for (const auto& [word, type] : kV1Subs)
+    if (last == word) return type;
+  return last == kV1Lock ? "string" : std::string_view();
 }
 
 }  // namespace

@@ -210,16 +210,15 @@ class Planning {
 
   // Who adds seldom is seen in the events of v1 alone.
   Result<void> look_at_last_add(const MovingQueue& queue) {
-    const auto time = session_.source().ask({"TIME"});
-    if (!time) return time.error();
+    const auto now_ms = session_.source().now_ms();
+    if (!now_ms) return now_ms.error();
     const auto events =
         session_.source().ask({"XREVRANGE", queue.v1("events"), "+", "-", "COUNT", "20"});
     if (!events) return events.error();
     for (const auto& entry : events->items) {
       if (entry.items.size() != 2 || text_of(read_hash(entry.items[1]), "event") != "added")
         continue;
-      const auto age =
-          to_number<std::int64_t>(time->items[0].text) - number_before(entry.items[0].text) / 1'000;
+      const auto age = *now_ms / 1'000 - number_before(entry.items[0].text) / 1'000;
       if (age < kRecent.count())
         note(queue, "its last job was added " + std::to_string(std::max<std::int64_t>(age, 0)) +
                         " s ago: are its producers stopped?");

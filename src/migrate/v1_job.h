@@ -38,8 +38,7 @@ struct Standing {
 inline constexpr std::string_view kMovedEpoch = "1";
 
 // Errors, none of which is the connection's: unsupported, with one sentence that says what was not
-// understood. `changes`, unless it is null, gets what
-// will mean something else.
+// understood. `changes`, unless it is null, gets what will mean something else.
 Result<Fields> map_job(const Unit& unit, const Standing& standing, std::string_view id, V1Hash hash,
                        Changes* changes = nullptr);
 

@@ -17,11 +17,11 @@ inline constexpr std::string_view kKeptMeta = "meta:v1";
 inline constexpr std::string_view kKeptId = "id:v1";
 inline constexpr std::string_view kKeptRepeat = "repeats:v1";  // "repeat:v1" may be a scheduler
 
-// The keys of a v1 queue that are no job's and no scheduler's.
 struct V1Structure {
   std::string_view word{};
-  std::string_view type{};
+  std::string_view type{};  // as TYPE says it
 };
+// The keys of a v1 queue that are no job's and no scheduler's.
 inline constexpr std::array<V1Structure, 25> kV1Structures{{
     {"meta", "hash"},
     {"id", "string"},
@@ -51,8 +51,11 @@ inline constexpr std::array<V1Structure, 25> kV1Structures{{
 }};
 
 // The keys of a v1 job beside its hash; all but the lock hold something that is moved.
-inline constexpr std::array<std::string_view, 5> kV1Subs{"logs", "dependencies", "processed",
-                                                         "failed", "unsuccessful"};
+inline constexpr std::array<V1Structure, 5> kV1Subs{{{"logs", "list"},
+                                                     {"dependencies", "set"},
+                                                     {"processed", "hash"},
+                                                     {"failed", "hash"},
+                                                     {"unsuccessful", "zset"}}};
 inline constexpr std::string_view kV1Lock = "lock";
 
 class V1Keys {

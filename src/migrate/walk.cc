@@ -96,7 +96,7 @@ Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed>
   Commands looks;
   for (const auto& entry : entries) {
     std::vector<std::string> words{"EXISTS"};
-    for (const auto sub : kV1Subs) words.push_back(v1_.sub(entry.id, sub));
+    for (const auto& [word, type] : kV1Subs) words.push_back(v1_.sub(entry.id, word));
     looks.push_back(command_of(words));
     for (const auto* const field : kLargeFields)
       wire::append_command(looks.emplace_back(), {"HSTRLEN", v1_(entry.id), field});

@@ -122,7 +122,7 @@ Result<void> Walk::subs(const std::string& v1_id, const std::string& id, Fields&
   if (auto read = logs(v1_id, id); !read) return read;
   std::int64_t failures = 0;
   std::string failed;
-  for (const auto& word : kV1Subs) {
+  for (const auto& [word, type] : kV1Subs) {
     if (word == "logs") continue;
     std::int64_t count = 0;
     std::string last;
