@@ -64,9 +64,7 @@ class Floor final : public Subject {
 }  // namespace
 
 Result<std::unique_ptr<Subject>> floor_subject(const std::string& url) {
-  const auto address = parse_address(url);
-  if (!address) return address.error();
-  auto redis = Redis::connect(*address);
+  auto redis = Redis::connect(url);
   if (!redis) return redis.error();
   return std::unique_ptr<Subject>(std::make_unique<Floor>(*std::move(redis)));
 }

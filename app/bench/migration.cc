@@ -102,9 +102,7 @@ class MigrationSubject final : public Subject {
 }  // namespace
 
 Result<std::unique_ptr<Subject>> migration_subject(const std::string& url) {
-  const auto address = parse_address(url);
-  if (!address) return address.error();
-  auto redis = Redis::connect(*address);
+  auto redis = Redis::connect(url);
   if (!redis) return redis.error();
   auto client = echomq::connect(url, {.name = "bench"});
   if (!client) return client.error();

@@ -125,6 +125,12 @@ bool is_loopback(const Address& address) {
   return part[0] == 127;
 }
 
+Result<Redis> Redis::connect(std::string_view url) {
+  const auto address = parse_address(url);
+  if (!address) return address.error();
+  return connect(*address);
+}
+
 Result<Redis> Redis::connect(const Address& address) {
   const int fd =
       address.path.empty() ? open_tcp(address.host, address.port) : open_unix(address.path);

@@ -40,6 +40,8 @@ class Redis {
  public:
   // Error: unavailable.
   static echomq::Result<Redis> connect(const Address& address);
+  // Errors: invalid_url too.
+  static echomq::Result<Redis> connect(std::string_view url);
   ~Redis();
   Redis(Redis&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)),
