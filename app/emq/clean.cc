@@ -140,8 +140,7 @@ void declare_obliterate(CLI::App& app, Session& session) {
       "  emq obliterate mail --yes --all --force\n"
       "The queue is paused first. After an interruption it stays so, and the same command goes on. "
       "At the end an empty queue is left, or with --all nothing. Jobs that stand in no state, "
-      "because "
-      "somebody deleted keys by hand, go too, where the server lets the user SCAN.\n");
+      "because somebody deleted keys by hand, go too, where the server lets the user SCAN.\n");
   auto options = std::make_shared<ObliteratedQueue>();
   verb->add_option("QUEUE", options->queue, "The queue")->required();
   verb->add_flag("--yes", options->yes, "Do it; nothing brings the jobs back");

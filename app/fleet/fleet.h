@@ -43,8 +43,8 @@ struct Report {
 };
 
 // `told` is called after each line. Errors: those of the connection; invalid_argument (`only` picks
-// nothing); config (a runtime cannot be
-// started, or it is of another wire or script set than this program); closed (`stopped`).
+// nothing); config (a runtime cannot be started, or it is of another wire or script set than this
+// program); closed (`stopped`).
 echomq::Result<Report> run(const Settings& settings, const std::function<bool()>& stopped,
                            const std::function<void(const Line&)>& told);
 

@@ -285,7 +285,6 @@ export class QueueCore {
     });
     return moved;
   }
-
 }
 
 function answer(add: PendingAdd, status: string, answered: AnsweredAdd): void {
