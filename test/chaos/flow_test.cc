@@ -82,6 +82,43 @@ class KilledFlow : public Chaos {
     std::vector<std::unique_ptr<Worker>> workers_;
   };
 
+  // A process does `act` and is cut off at one step more each time, until it goes through, which
+  // has to be within so many. `round` stands around it, and calls `go` when it may begin. Answers
+  // how many steps there were.
+  template <class Act, class Round>
+  std::size_t at_every_step(Loss loss, std::size_t most, Act act, Round round) {
+    std::size_t step = 0;
+    bool went_through = false;
+    const auto go = [&] {
+      const auto lost_before = proxy.lost(kAnyScript);
+      {
+        auto process = far();
+        cut_off(loss, kAnyScript, step);
+        act(Flows(process));
+        process.close();
+      }
+      went_through = proxy.lost(kAnyScript) == lost_before;
+      proxy.pass();
+    };
+    for (; step < most && !went_through; ++step) {
+      round(step, go);
+      if (HasFailure()) return step;
+      clear();
+    }
+    EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
+    return step;
+  }
+
+  template <class Round>
+  void at_every_step_of_a_removal(Round round) {
+    for (const auto loss : {Loss::command, Loss::answer}) {
+      const auto remove = [this](Flows flows) { (void)flows.remove(named("a"), "root"); };
+      const auto steps = at_every_step(loss, 20, remove, round);
+      if (HasFailure()) return;
+      EXPECT_GT(steps, 3U) << "it is cut off at fewer places than it has";
+    }
+  }
+
   // Fields of the outboxes that hold this.
   std::size_t fields(const std::string& part) {
     std::size_t count = 0;
@@ -140,28 +177,18 @@ TEST_F(KilledFlow, P21_ItsCreatorAtEveryStep) {
   }
   clear();
   for (const auto loss : {Loss::command, Loss::answer}) {
-    std::size_t step = 0;
     std::size_t given_up = 0;
-    bool went_through = false;
-    for (; step < 40 && !went_through; ++step) {
-      const auto lost_before = proxy.lost(kAnyScript);
-      bool added = false;
-      {
-        auto creator = far();
-        cut_off(loss, kAnyScript, step);
-        added = Flows(creator).add(tree()).ok();
-        creator.close();
-      }
-      went_through = proxy.lost(kAnyScript) == lost_before;
-      proxy.pass();
+    bool added = false;
+    const auto add = [&](Flows flows) { added = flows.add(tree()).ok(); };
+    const auto steps = at_every_step(loss, 40, add, [&](std::size_t step, const auto& go) {
+      added = false;
+      go();
       given_up += expect_whole_or_nothing(step, added) ? 0 : 1;
-      if (HasFailure()) return;
-      clear();
-    }
-    EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
-    EXPECT_GT(step, 7U) << "it is cut off at fewer places than it has";
+    });
+    if (HasFailure()) return;
+    EXPECT_GT(steps, 7U) << "it is cut off at fewer places than it has";
     EXPECT_GT(given_up, 0U);
-    EXPECT_LT(given_up, step);
+    EXPECT_LT(given_up, steps);
   }
 }
 
@@ -412,73 +439,39 @@ TEST_F(KilledFlow, P21_WhoRemovesATreeAtEveryStep) {
     ASSERT_TRUE(Flows(warm).remove(named("a"), "root"));
   }
   clear();
-  for (const auto loss : {Loss::command, Loss::answer}) {
-    std::size_t step = 0;
-    bool went_through = false;
-    for (; step < 20 && !went_through; ++step) {
-      ASSERT_TRUE(Flows(client).add(tree()));
-      const auto lost_before = proxy.lost(kAnyScript);
-      {
-        auto remover = far();
-        cut_off(loss, kAnyScript, step);
-        (void)Flows(remover).remove(named("a"), "root");
-        remover.close();
-      }
-      went_through = proxy.lost(kAnyScript) == lost_before;
-      proxy.pass();
-      if (const auto root = state("a", "root")) {
-        EXPECT_EQ(root, JobState::waiting_children) << "step " << step;
-        EXPECT_TRUE(Flows(client).remove(named("a"), "root")) << "step " << step;
-      }
-      for (const auto* const word : {"a", "b", "c"}) {
-        const auto now = of(word);
-        EXPECT_EQ(now.waiting + now.waiting_children + now.failed, 0) << word << " step " << step;
-      }
-      EXPECT_EQ(messages(), 0U) << "step " << step;
-      clear();
-      if (HasFailure()) return;
+  at_every_step_of_a_removal([&](std::size_t step, const auto& remove) {
+    ASSERT_TRUE(Flows(client).add(tree()));
+    remove();
+    if (const auto root = state("a", "root")) {
+      EXPECT_EQ(root, JobState::waiting_children) << "step " << step;
+      EXPECT_TRUE(Flows(client).remove(named("a"), "root")) << "step " << step;
     }
-    EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
-    EXPECT_GT(step, 3U) << "it is cut off at fewer places than it has";
-  }
+    for (const auto* const word : {"a", "b", "c"}) {
+      const auto now = of(word);
+      EXPECT_EQ(now.waiting + now.waiting_children + now.failed, 0) << word << " step " << step;
+    }
+    EXPECT_EQ(messages(), 0U) << "step " << step;
+  });
 }
 
 // Nobody says it again: the root, which ran, is told what was removed, and waits for the rest.
 TEST_F(KilledFlow, P21_WhoRemovesTheTreeOfARootThatRuns) {
-  for (const auto loss : {Loss::command, Loss::answer}) {
-    std::size_t step = 0;
-    bool went_through = false;
-    for (; step < 20 && !went_through; ++step) {
-      Queue<> own{client, named("a")};
-      ASSERT_TRUE(own.add("x", {.id = "root"}));
-      Consumer<> consumer{own};
-      auto held = consumer.fetch(5s).value();
-      ASSERT_TRUE(held);
-      ASSERT_TRUE(held->job().add_children(
-          {{.queue = named("b"), .options = {.id = "left"}, .on_failure = ChildFailure::ignore},
-           {.queue = named("c"), .options = {.id = "right"}, .on_failure = ChildFailure::ignore}}));
-      const auto lost_before = proxy.lost(kAnyScript);
-      {
-        auto remover = far();
-        cut_off(loss, kAnyScript, step);
-        (void)Flows(remover).remove(named("a"), "root");
-        remover.close();
-      }
-      went_through = proxy.lost(kAnyScript) == lost_before;
-      proxy.pass();
-      EXPECT_TRUE(held->finish(Outcome::wait_for_children()));
-      {
-        Rescue rescue(*this, 60s);
-        ASSERT_TRUE(all_done(rescue)) << "step " << step << log.text();
-        EXPECT_EQ(rescue.runs.times("root"), 1) << "step " << step;
-        EXPECT_TRUE(eventually([&] { return messages() == 0; }, 30s)) << "step " << step;
-      }
-      clear();
-      if (HasFailure()) return;
-    }
-    EXPECT_TRUE(went_through) << "it has more steps than this test knows of";
-    EXPECT_GT(step, 3U) << "it is cut off at fewer places than it has";
-  }
+  at_every_step_of_a_removal([&](std::size_t step, const auto& remove) {
+    Queue<> own{client, named("a")};
+    ASSERT_TRUE(own.add("x", {.id = "root"}));
+    Consumer<> consumer{own};
+    auto held = consumer.fetch(5s).value();
+    ASSERT_TRUE(held);
+    ASSERT_TRUE(held->job().add_children(
+        {{.queue = named("b"), .options = {.id = "left"}, .on_failure = ChildFailure::ignore},
+         {.queue = named("c"), .options = {.id = "right"}, .on_failure = ChildFailure::ignore}}));
+    remove();
+    EXPECT_TRUE(held->finish(Outcome::wait_for_children()));
+    Rescue rescue(*this, 60s);
+    ASSERT_TRUE(all_done(rescue)) << "step " << step << log.text();
+    EXPECT_EQ(rescue.runs.times("root"), 1) << "step " << step;
+    EXPECT_TRUE(eventually([&] { return messages() == 0; }, 30s)) << "step " << step;
+  });
 }
 
 }  // namespace

@@ -30,6 +30,13 @@ class JobRemove : public ScriptTest {
       redis({"HSET", q.job("j" + std::to_string(i)), "run", "1:0:1:0:0::w"});
     redis({"RENAME", q.keys.wait, q.keys.crashed});
   }
+  // By claims of one job, and how many that takes.
+  std::pair<std::string, int> claim_the_next() {
+    int calls = 0;
+    std::string next;
+    while (next.empty() && ++calls < 20) next = q.claim(1).ids();
+    return {next, calls};
+  }
   std::int64_t waiting() { return q.counts().items.at(0).integer; }
 };
 
@@ -211,9 +218,7 @@ TEST_F(JobRemove, AClaimPassesByManyGhostsOfCrashedJobs) {
   for (int i = 0; i < 1'200; ++i) redis({"LSET", q.keys.crashed, std::to_string(i), ""});
   redis({"HSET", q.keys.ghosts, "crashed", "1200"});
   EXPECT_EQ(waiting(), 300);
-  int calls = 0;
-  std::string next;
-  while (next.empty() && ++calls < 20) next = q.claim(1).ids();
+  const auto [next, calls] = claim_the_next();
   EXPECT_EQ(next, "j1200");
   EXPECT_LE(calls, 5);
   EXPECT_EQ(waiting(), 299);
@@ -267,9 +272,7 @@ TEST_F(JobRemove, AClaimPassesByManyGhosts) {
   for (int i = 0; i < 599; i += 200) q.claim(static_cast<std::size_t>(std::min(200, 599 - i)));
   EXPECT_EQ(q.claim(2).ids(), "j599");
   // Even one slot gets through them, hundreds a call.
-  int calls = 0;
-  std::string next;
-  while (next.empty() && ++calls < 20) next = q.claim(1).ids();
+  const auto [next, calls] = claim_the_next();
   EXPECT_EQ(next, "j2400");
   EXPECT_LE(calls, 8);
   EXPECT_EQ(waiting(), 599);

@@ -80,4 +80,12 @@ std::map<std::string, std::string> places(RawClient& redis, const std::string& q
   return found;
 }
 
+Result<Client> OwnServerTest::connect_with(AclOptions rights) {
+  rights.user = "least";
+  std::vector<std::string> words{"ACL", "SETUSER", rights.user, ">least"};
+  for (auto& rule : acl_rules(acl_line(rights).value())) words.push_back(std::move(rule));
+  EXPECT_EQ(redis(words).text, "OK");
+  return connect("unix://least:least@" + server.socket_path(), options());
+}
+
 }  // namespace echomq::test

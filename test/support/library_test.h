@@ -68,6 +68,9 @@ class OwnServerTest : private detail::ServerFirst, public LibraryTest {
  protected:
   explicit OwnServerTest(ServerOptions with = {})
       : detail::ServerFirst{TestServer(std::move(with))}, LibraryTest(own) {}
+
+  // As a user with those rights and no others.
+  Result<Client> connect_with(AclOptions rights);
 };
 
 // Where every job of a queue stands: id -> the states it is in, in the order of the structures,

@@ -48,6 +48,17 @@ class MigrationTest : public FlowTest {
   }
   Migration migration_of(const V1Fixture& v1) { return {client, options_of(v1)}; }
 
+  // The jobs of the targets, whatever their state, once they are open.
+  std::int64_t jobs_here() {
+    std::int64_t sum = 0;
+    for (const auto& word : words_) {
+      const auto now = counts_of(word);
+      sum += now.waiting + now.prioritized + now.delayed + now.waiting_children + now.completed +
+             now.failed;
+    }
+    return sum;
+  }
+
   // What the findings say that block, a line each.
   static std::string blocking(const std::vector<MigrationFinding>& findings) {
     std::string text;

@@ -135,12 +135,7 @@ TEST_F(Replicated, ClosingTheClientEndsTheWait) {
 }
 
 TEST_F(Replicated, WithoutTheRightNothingIsAdded) {
-  const AclOptions least{.user = "least"};
-  std::vector<std::string> words{"ACL", "SETUSER", "least", ">least"};
-  const auto rules = acl_rules(acl_line(least).value());
-  words.insert(words.end(), rules.begin(), rules.end());
-  ASSERT_EQ(redis(words).text, "OK");
-  auto other = connect("unix://least:least@" + server.socket_path(), options());
+  auto other = connect_with({});
   ASSERT_TRUE(other) << other.error().message();
   Queue<> same{*other, name};
   ASSERT_TRUE(same.add("plain"));

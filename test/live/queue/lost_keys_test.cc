@@ -146,11 +146,7 @@ TEST_F(LostKeys, P10_AnObliterationLeavesNoStrayKeys) {
 class LostKeysOfTheLeast : public OwnServerTest {};
 
 TEST_F(LostKeysOfTheLeast, P10_WhoMayNotScanIsToldThatNobodyLooked) {
-  std::vector<std::string> words{"ACL", "SETUSER", "least", ">least"};
-  const auto rules = acl_rules(acl_line({.user = "least"}).value());
-  words.insert(words.end(), rules.begin(), rules.end());
-  ASSERT_EQ(redis(words).text, "OK");
-  auto other = connect("unix://least:least@" + server.socket_path(), options());
+  auto other = connect_with({});
   ASSERT_TRUE(other) << other.error().message();
   Queue<> same{*other, name};
   ASSERT_TRUE(same.add("one"));
