@@ -66,7 +66,8 @@ TEST(ProtocolVectors, Keys) {
 }
 
 TEST(ProtocolVectors, V1) {
-  for (const auto& one : test::vectors("v1").at("looks")) {
+  const auto v1 = test::vectors("v1");
+  for (const auto& one : v1.at("looks")) {
     auto asks = nlohmann::json::array();
     for (const auto& look : v1_looks(one.at("prefixes"), one.at("queue"))) {
       asks.push_back(look.words());

@@ -47,7 +47,8 @@ TEST(WorkerVectors, Ends) {
                                           {"fail", Kind::fail},
                                           {"retry", Kind::retry},
                                           {"release", Kind::release}};
-  for (const auto& one : test::vectors("refusals").at("statuses").at("ends")) {
+  const auto refusals = test::vectors("refusals");
+  for (const auto& one : refusals.at("statuses").at("ends")) {
     WorkerReport report;
     report.settled(kinds.at(one.at("kind")),
                    end_status(one.at("status").get<std::string>(), one.at("again")));
