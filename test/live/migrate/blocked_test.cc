@@ -16,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -225,7 +226,7 @@ TEST_F(BlockedMigration, AnAddOfALittleWhileAgoIsNoted) {
   EXPECT_FALSE(plan.blocked()) << blocking(plan.findings);
   std::string notes;
   for (const auto& finding : plan.findings) notes += finding.queue + ": " + finding.text + "\n";
-  EXPECT_THAT(notes, HasSubstr("parts: its last job was added 0 s ago"));
+  EXPECT_THAT(notes, ContainsRegex("parts: its last job was added [0-9] s ago"));
 }
 
 TEST_F(BlockedMigration, AKeyOfTheWrongTypeIsNamed) {
