@@ -5,12 +5,12 @@
 -- a crash), or around `seen`, the index at which the caller saw it (-1: it did not look; -2: it has read both
 -- lines to their ends, and the job is in neither: then one that is not found here stands in no state, because
 -- somebody deleted keys by hand, and goes too). With `of`, `<queue>:<id>` of a parent, only children of that
--- one. One that has not ended tells its parent that it was removed; with `quiet` the message is answered and
--- not written, because the parent goes too.
+-- one. One that has not ended tells its parent that it was removed; the message is dated `told`, and no sweep
+-- delivers it before: that is later than now where the parent is to go too.
 -- KEYS    meta active wait prioritized crashed delayed completed failed waiting_children trash
 --         ghosts subkeys events de de_due sizes_completed sizes_failed marker outbox
 -- ITEM KEYS job logs dependencies processed failed_children unsuccessful checkpoint
--- ARGV    revision now count from before quiet of
+-- ARGV    revision now count from before told of
 -- ITEM ARGV id seen
 -- RETURNS one status for each job (`lock`: it runs; `state`: it is not in `from`, younger than `before` or
 --         no child of `of`; `moved`: it waits where nobody looked); where an add is kept until a job that
@@ -111,7 +111,7 @@ for i = 1, count do
         redis.call('DEL', KEYS[k])
         removed[#removed + 1] = id
         if not completed[i] and not failed[i] then
-          report(id, job[4], 'f', now, 'removed before its end', sent)
+          report(id, job[4], 'f', ARGV[6], 'removed before its end', sent)
         end
         local e = job[2] and read_entry(redis.call('HGET', KEYS[14], job[2]))
         if e and e.owner == id and e.kept == '' then
@@ -126,7 +126,7 @@ for i = 1, count do
     end
   end
 end
-if ARGV[6] ~= '1' then send(KEYS[19], sent) end
+send(KEYS[19], sent)
 free_slots(m, KEYS[2], KEYS[18], left)
 forget_sizes(KEYS[16], from_completed)
 forget_sizes(KEYS[17], from_failed)

@@ -87,9 +87,9 @@ class TreeRemover {
     return {};
   }
 
-  // A parent that runs will stay, so it is told at once, by the outbox, which survives this
-  // process. One that does not is told only if it turns out later that it stays: a message may let
-  // it run before its turn comes.
+  // A parent that runs will stay, so it is told at once. One that does not is told only if it turns
+  // out later that it stays: a message may let it run before its turn comes. The outbox, which
+  // survives this process, has either.
   Result<void> remove_children(const Family& family) {
     auto core = QueueCore::of(client_, family.queue);
     const auto lease =
@@ -112,29 +112,36 @@ class TreeRemover {
       const Ids some(ids.begin() + static_cast<std::ptrdiff_t>(at),
                      ids.begin() + static_cast<std::ptrdiff_t>(end));
       const auto statuses = remove_batch(*core, some, from);
-      if (!statuses && statuses.error().code == ErrorCode::not_found) return {};
-      if (!statuses) return statuses.error();
+      const bool gone = !statuses && statuses.error().code == ErrorCode::not_found;
+      if (!statuses && !gone) return statuses.error();
       for (std::size_t i = 0; i < some.size(); ++i)
-        if (auto ok = note(queue, some[i], (*statuses)[i]); !ok) return ok;
+        if (auto ok = note(queue, some[i], gone ? "gone" : (*statuses)[i]); !ok) return ok;
     }
     return {};
   }
 
   // One that is gone already, or is no child any more (`state`), is as good as removed.
   Result<void> note(const std::string& queue, const std::string& id, const std::string& status) {
-    const auto untold = untold_.extract(job::reference(queue, id));
     if (status == "ok") ++removal_.removed;
-    if (status != "lock" && status != "moved") return {};
-    const std::string why = status == "lock" ? "it runs" : "it moved each time it was looked for";
-    removal_.left.push_back(
-        {queue, id,
-         Error{ErrorCode::wrong_state,
-               "job " + id + " of queue \"" + queue + "\" was not removed: " + why,
-               {{"queue", queue}, {"value", id}}}});
+    const bool stays = status == "lock" || status == "moved";
+    if (stays) {
+      const std::string why = status == "lock" ? "it runs" : "it moved each time it was looked for";
+      removal_.left.push_back(
+          {queue, id,
+           Error{ErrorCode::wrong_state,
+                 "job " + id + " of queue \"" + queue + "\" was not removed: " + why,
+                 {{"queue", queue}, {"value", id}}}});
+    }
+    const auto untold = untold_.extract(job::reference(queue, id));
     if (untold.empty()) return {};
-    for (const auto& [of, messages] : untold.mapped())
-      if (const auto told = deliver(*QueueCore::of(client_, of), messages); !told)
-        return told.error();
+    for (const auto& [of, messages] : untold.mapped()) {
+      auto children = QueueCore::of(client_, of);
+      if (stays) {
+        if (const auto told = deliver(*children, messages); !told) return told.error();
+      } else if (auto ok = forget(*children, messages); !ok) {
+        return ok;
+      }
+    }
     return {};
   }
 

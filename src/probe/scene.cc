@@ -256,7 +256,7 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/remove",
        [](Scene& s) {
-         return s.q.remove({"fc", "d1"}, {.quiet = true, .of = "scene:fp"});
+         return s.q.remove({"fc", "d1"}, {.told_in = 60'000, .of = "scene:fp"});
        }},
       {"job/finish",
        [](Scene& s) { return s.q.finish({{.run = s.run("fa")}}, {.parents = true}); }},

@@ -34,7 +34,7 @@ Reply ScriptQueue::remove(const std::vector<std::string>& ids, const RemoveWhere
                                            .count = ids.size(),
                                            .from = where.state,
                                            .before = where.before,
-                                           .quiet = where.quiet,
+                                           .told = now + where.told_in,
                                            .of = where.of});
   for (const auto& id : ids) {
     const SubKeys sub(name_, id);

@@ -162,11 +162,11 @@ struct RetryOfFinished {
 
 // What is removed must be so still.
 struct RemoveWhere {
-  std::int64_t seen = -1;  // an index in their line, where the ids are looked for
-  std::string state{};     // empty: any but active
-  std::string before{};    // ms; ended by then, or added by then
-  bool quiet = false;      // what its parent would be told is answered, and not written
-  std::string of{};        // `<queue>:<id>`: only children of this one
+  std::int64_t seen = -1;    // an index in their line, where the ids are looked for
+  std::string state{};       // empty: any but active
+  std::string before{};      // ms; ended by then, or added by then
+  std::int64_t told_in = 0;  // ms, for which nobody is to deliver what its parent is told
+  std::string of{};          // `<queue>:<id>`: only children of this one
 };
 
 struct LogLine {

@@ -60,13 +60,14 @@ Result<Statuses> remove_placed(QueueCore& queue, const Ids& ids, const RemoveFro
                                const Places& places, Aftermath& after) {
   using Transition = scripts::JobRemove;
   const auto before = from.before_ms ? std::to_string(*from.before_ms) : std::string();
+  const auto now = queue.client()->now_ms();
   auto call = ScriptCall::of<Transition>(
       queue.keys(), {.revision = scripts::kRevision,
-                     .now = queue.client()->now_ms(),
+                     .now = now,
                      .count = ids.size(),
                      .from = from.state ? name(*from.state) : std::string_view(),
                      .before = before,
-                     .quiet = from.untold != nullptr,
+                     .told = from.untold != nullptr ? now + kUntold.count() : now,
                      .of = from.parent});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const SubKeys sub(queue.name(), ids[i]);

@@ -26,6 +26,9 @@ using Places = std::vector<std::int64_t>;
 // Looked for in both lines, and in neither: a job that no other state has either stands in none.
 inline constexpr std::int64_t kInNoLine = -2;
 
+// How long a removal that takes parents too may take from a child to its parent.
+inline constexpr std::chrono::milliseconds kUntold{60'000};
+
 // Which finished jobs are retried.
 struct RetryFrom {
   bool completed = true;
@@ -44,8 +47,9 @@ struct RemoveFrom {
   bool add_kept = true;
   // `<queue>:<id>`: only children of this job. The ids may be of other jobs by now.
   std::string parent{};
-  // Where it is set, what would be told to parents goes there and is not told: they go too. Whoever
-  // finds that one of them stays delivers it.
+  // Where it is set, what is to be told to parents goes there and is not told yet: they go too. It
+  // stands in the outbox all the same, dated kUntold ahead, so that sweeps tell it if whoever asked
+  // for this dies before it has delivered or forgotten it.
   std::vector<EndMessage>* untold = nullptr;
 };
 

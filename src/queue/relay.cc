@@ -18,6 +18,19 @@ using std::chrono::milliseconds;
 constexpr std::size_t kWorthACall = 128;
 constexpr milliseconds kMoment{50};  // that fewer wait for more
 
+using Delivered = scripts::FlowDelivered;
+
+ScriptCall delivered_call(const QueueCore& queue, std::size_t count) {
+  return ScriptCall::of<Delivered>(
+      queue.keys(),
+      {.revision = scripts::kRevision, .now = queue.client()->now_ms(), .count = count});
+}
+
+// What the text of a message begins with, which a newer one of that child does not.
+std::string beginning(const EndMessage& message) {
+  return message.epoch + ":" + static_cast<char>(message.kind) + ":";
+}
+
 }  // namespace
 
 void Relay::push(std::vector<EndMessage> messages) {
@@ -35,8 +48,7 @@ void Relay::note(const EndMessage& message, bool told, bool orphaned) {
     ++undelivered_;
     return;
   }
-  told_.push_back(
-      {message.field, message.epoch + ":" + static_cast<char>(message.kind) + ":", orphaned});
+  told_.push_back({message.field, beginning(message), orphaned});
 }
 
 void Relay::settled(std::size_t messages) {
@@ -66,14 +78,11 @@ void Relay::forget_soon() {
 }
 
 void Relay::send_told() {
-  using Transition = scripts::FlowDelivered;
   for (std::size_t from = 0; from < told_.size(); from += kMaxBatchJobs) {
     const auto count = std::min(kMaxBatchJobs, told_.size() - from);
-    auto call = ScriptCall::of<Transition>(
-        queue_->keys(),
-        {.revision = scripts::kRevision, .now = queue_->client()->now_ms(), .count = count});
+    auto call = delivered_call(*queue_, count);
     for (std::size_t i = from; i < from + count; ++i)
-      call.put_args(Transition::ItemArgs{
+      call.put_args(Delivered::ItemArgs{
           .field = told_[i].field, .seen = told_[i].seen, .orphaned = told_[i].orphaned});
     ++calls_;
     queue_->call(std::move(call),
@@ -102,6 +111,18 @@ Result<std::size_t> deliver(QueueCore& queue, std::vector<EndMessage> messages) 
     });
     wait->relay->push(std::move(messages));
   });
+}
+
+Result<void> forget(QueueCore& queue, const std::vector<EndMessage>& messages) {
+  for (std::size_t from = 0; from < messages.size(); from += kMaxBatchJobs) {
+    const auto count = std::min(kMaxBatchJobs, messages.size() - from);
+    auto call = delivered_call(queue, count);
+    for (std::size_t i = from; i < from + count; ++i)
+      call.put_args(Delivered::ItemArgs{
+          .field = messages[i].field, .seen = beginning(messages[i]), .orphaned = false});
+    if (const auto forgotten = ask(queue, std::move(call)); !forgotten) return forgotten.error();
+  }
+  return {};
 }
 
 Result<std::size_t> deliver_outbox(QueueCore& queue) {

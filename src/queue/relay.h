@@ -74,6 +74,9 @@ class Relay : public std::enable_shared_from_this<Relay> {
 
 // Delivers these and waits for that; answers how many could not be. From any thread but the loop's.
 Result<std::size_t> deliver(QueueCore& queue, std::vector<EndMessage> messages);
+// Lets the outbox forget these, undelivered: their parents are no more. From any thread but the
+// loop's.
+Result<void> forget(QueueCore& queue, const std::vector<EndMessage>& messages);
 // All that stands in the outbox. What is left there are notes of flows, whose number is answered.
 // Errors: wrong_state where a flow that is recorded here is not all added, or a parent could not be
 // told, and those of the connection.

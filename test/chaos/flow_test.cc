@@ -450,8 +450,35 @@ TEST_F(KilledFlow, P21_WhoRemovesATreeAtEveryStep) {
       const auto now = of(word);
       EXPECT_EQ(now.waiting + now.waiting_children + now.failed, 0) << word << " step " << step;
     }
-    EXPECT_EQ(messages(), 0U) << "step " << step;
+    // What the one that was killed noted is of no parent any more, and forgotten in its time.
+    if (messages() == 0) return;
+    Rescue rescue(*this, 90s);
+    EXPECT_TRUE(eventually([&] { return messages() == 0; }, 30s)) << "step " << step;
   });
+}
+
+// Nobody says it again: a root that stays is told what was removed, when its time is over.
+TEST_F(KilledFlow, P21_WhoRemovesATreeLeavesNoParentThatWaitsForever) {
+  std::size_t told = 0;
+  at_every_step_of_a_removal([&](std::size_t step, const auto& remove) {
+    ASSERT_TRUE(Flows(client).add(tree()));
+    remove();
+    const auto before = messages();
+    told += before > 0 ? 1U : 0U;
+    Rescue rescue(*this, 90s);
+    EXPECT_TRUE(eventually(
+        [&] {
+          const auto root = state("a", "root");
+          const bool ended = !root || root == JobState::completed || root == JobState::failed;
+          return ended && messages() == 0;
+        },
+        30s))
+        << "step " << step << log.text();
+    if (before > 0 && state("a", "root")) {
+      EXPECT_EQ(state("a", "root"), JobState::failed) << "step " << step;
+    }
+  });
+  EXPECT_GT(told, 1U) << "it was cut off in the middle at too few steps";
 }
 
 // Nobody says it again: the root, which ran, is told what was removed, and waits for the rest.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chaos.h"
+#include "echomq/schedule.h"
 #include "protocol/lease.h"
 
 namespace echomq::test {
@@ -161,6 +162,29 @@ TEST_F(WorkerLosesTheAnswer, OfTheEndOfAnOwnersId) {
   EXPECT_EQ(runs.times("first"), 1);
 }
 
+// An owner whose job is deleted by its end: the time goes on, whether what holds it was lost on its
+// way there or back.
+TEST_F(WorkerLosesTheAnswer, OfAHoldOfAnOwnersId) {
+  std::size_t lost = 0;
+  for (const auto loss : {Loss::command, Loss::answer}) {
+    const auto rule = Deduplication::throttle("D", 1h);
+    const auto owner =
+        queue.add("first", {.keep_completed = Keep::none(), .deduplication = rule}).value();
+    ASSERT_TRUE(far_queue().open());
+    proxy.lose(loss, "deduplication/hold");
+    auto how = steady(1);
+    how.stop_when_empty = true;
+    EXPECT_TRUE(work(how, [](Job<>&) {}).wait(kResumes));
+    EXPECT_EQ(proxy.lost("deduplication/hold"), ++lost);
+    EXPECT_EQ(error_of(queue.job(owner)).code, ErrorCode::not_found);
+    const auto again = queue.add("again", {.deduplication = rule}).value();
+    EXPECT_TRUE(again.deduplicated);
+    EXPECT_EQ(again.id, owner);
+    EXPECT_TRUE(queue.release_deduplication("D").value());
+    proxy.pass();
+  }
+}
+
 // Given back because their claim was lost, and that answer is lost as well: they come in order.
 TEST_F(WorkerLosesTheAnswer, OfARelease) {
   Runs runs;
@@ -262,6 +286,19 @@ TEST_F(WorkerLosesTheAnswer, OfAnEviction) {
     for (const auto& id : ids) left += redis({"EXISTS", job_key(name, id)}).integer;
     EXPECT_EQ(left, 1);
   }
+}
+
+// Whoever asks again for a tick that is made is told so.
+TEST_F(WorkerLosesTheAnswer, OfATick) {
+  Runs runs;
+  ASSERT_TRUE(Schedulers<>(queue).upsert("often", {.when = Every{100ms}, .limit = 20}));
+  ASSERT_TRUE(far_queue().open());
+  proxy.lose(Loss::answer, "schedule/fire", {.after = 2, .times = 2});
+  work(steady(2), [&](Job<>& job) { runs.note(job.id()); });
+  EXPECT_TRUE(eventually([&] { return runs.size() >= 20; }, 2 * kResumes)) << log.text();
+  EXPECT_EQ(proxy.lost("schedule/fire"), 2U);
+  for (const auto& id : runs.all()) EXPECT_EQ(runs.times(id), 1) << id;
+  EXPECT_EQ(counts().completed, 20);
 }
 
 TEST_F(WorkerLosesTheAnswer, OfAReportOfProgress) {

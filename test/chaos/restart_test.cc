@@ -3,27 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "chaos.h"
 #include "support/ports.h"
+#include "support/wanted.h"
 
 namespace echomq::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-// A minute where ECHOMQ_TEST_LONG=1 asks for it. The short form has each deadline that a minute
-// would pass pass in three: that of a command, the node's lease
-// and the jobs' leases are as short as they may be, and the pause between two attempts to connect
-// has reached its greatest by then.
-std::chrono::seconds outage_time() {
-  const char* const value = std::getenv("ECHOMQ_TEST_LONG");
-  return value != nullptr && std::string_view(value) == "1" ? 60s : 3s;
-}
+// A minute where that is wanted. The short form has each deadline that a minute would pass pass in
+// three: that of a command, the node's lease and the jobs' leases are as short as they may be, and
+// the pause between two attempts to connect has reached its greatest by then.
+std::chrono::seconds outage_time() { return long_forms_wanted() ? 60s : 3s; }
 
 class Restart : public ChaosOnItsOwnServer {
  protected:

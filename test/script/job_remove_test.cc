@@ -154,15 +154,15 @@ TEST_F(JobRemove, OnlyChildrenOfTheParentThatIsNamed) {
             "1:f:" + std::to_string(q.now) + ":f:removed before its end");
 }
 
-TEST_F(JobRemove, WhatAParentIsNotToldIsAnsweredAndNotWritten) {
+TEST_F(JobRemove, WhatAParentIsNotToldYetIsDatedAhead) {
   const auto plan = q.name() + ":7";
   const auto parent = q.name() + ":p";
   q.add_flow(plan, plan_of(plan, {{.queue = q.name(), .id = "p"},
                                   {.queue = q.name(), .id = "c", .parent = 0}}));
-  EXPECT_EQ(
-      show(q.remove({"c"}, {.quiet = true, .of = parent})),
-      "[[ok] [] [c " + parent + " 1:f:" + std::to_string(q.now) + ":f:removed before its end]]");
-  EXPECT_EQ(redis({"HEXISTS", q.keys.outbox, "c " + parent}).integer, 0);
+  const auto message = "1:f:" + std::to_string(q.now + 7) + ":f:removed before its end";
+  EXPECT_EQ(show(q.remove({"c"}, {.told_in = 7, .of = parent})),
+            "[[ok] [] [c " + parent + " " + message + "]]");
+  EXPECT_EQ(redis({"HGET", q.keys.outbox, "c " + parent}).text, message);
 }
 
 TEST_F(JobRemove, NearAnEndOfTheLineExactly) {

@@ -16,6 +16,7 @@ bool environment_says(const char* name) {
 
 bool clusters_wanted() { return environment_says("ECHOMQ_TEST_CLUSTER"); }
 bool least_privilege_wanted() { return environment_says("ECHOMQ_TEST_ACL"); }
+bool long_forms_wanted() { return environment_says("ECHOMQ_TEST_LONG"); }
 bool plain_servers_wanted() { return !clusters_wanted() && !least_privilege_wanted(); }
 
 }  // namespace echomq::test

@@ -173,7 +173,7 @@ export class Queue {
   private async removeSeen(id: string, seen: number): Promise<string> {
     const { client, keys } = this.core;
     const now = client.nowMs();
-    const fixed = { revision, now, count: 1, from: '', before: '', quiet: false, of: '' };
+    const fixed = { revision, now, count: 1, from: '', before: '', told: now, of: '' };
     const call = new ScriptCall('job/remove', keys, fixed)
       .itemKeys({ job: jobKey(this.name, id), ...subKeys(this.name, id) })
       .itemArgs({ id, seen });

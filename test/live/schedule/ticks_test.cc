@@ -315,7 +315,7 @@ TEST_F(Ticks, B12_ProducersThatSayItAgainAndAgainAndTwoWorkers) {
         for (const auto& job : pending) ids.insert(job.id);
         return ids.size() != pending.size();
       },
-      8s));
+      long_forms_wanted() ? 60s : 8s));
   stop = true;
   for (auto& producer : producers) producer.join();
   for (auto& worker : workers) EXPECT_TRUE(worker->stop(10s));

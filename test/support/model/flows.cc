@@ -42,13 +42,13 @@ Fails read_fails(const std::optional<std::string>& text) {
 }  // namespace
 
 void QueueModel::report(const std::string& id, const std::string& edge, char kind,
-                        const std::string& value, Ids& sent, bool is_written) {
+                        const std::string& value, Ids& sent, std::int64_t later) {
   if (edge.empty()) return;
   const auto [epoch, policy, parent] = read_edge(edge);
   const auto field = id + " " + parent;
-  const auto text =
-      std::to_string(epoch) + ":" + kind + ":" + std::to_string(now) + ":" + policy + ":" + value;
-  if (is_written) outbox[field] = text;
+  const auto text = std::to_string(epoch) + ":" + kind + ":" + std::to_string(now + later) + ":" +
+                    policy + ":" + value;
+  outbox[field] = text;
   sent.insert(sent.end(), {field, text});
 }
 

@@ -425,14 +425,14 @@ Step Life::remove() {
     for (const auto& [id, score] : where.state == "active" ? model_.active : model_.delayed)
       if (one_in(3) && ids.size() < 8) ids.push_back(id);
   if (one_in(4)) where.before = std::to_string(now() - up_to(30'000));
-  where.quiet = one_in(8);
+  if (one_in(8)) where.told_in = up_to(60'000);
   if (!is_long_ && one_in(12)) where.seen = -2;
   const auto of = model_.jobs.find(ids.front());
   if (one_in(8) && of != model_.jobs.end() && !of->second.edge.empty())
     where.of = of->second.edge.substr(of->second.edge.find(':', of->second.edge.find(':') + 1) + 1);
   return step("remove" + all_of(ids) + " seen at " + std::to_string(where.seen) + " from '" +
-                  where.state + "' before '" + where.before + "'" +
-                  (where.quiet ? " quietly" : "") + (where.of.empty() ? "" : " of " + where.of),
+                  where.state + "' before '" + where.before + "'" + " told in " +
+                  std::to_string(where.told_in) + (where.of.empty() ? "" : " of " + where.of),
               [=](auto& q) { return q.remove(ids, where); });
 }
 

@@ -201,7 +201,7 @@ std::string QueueModel::remove(const Ids& ids, const RemoveWhere& where) {
     const auto deid = job == nullptr ? std::string() : job->deid;
     const bool has_ended = state == "completed" || state == "failed";
     if (job != nullptr && !has_ended)
-      report(id, job->edge, 'f', "removed before its end", sent, !where.quiet);
+      report(id, job->edge, 'f', "removed before its end", sent, where.told_in);
     forget(id);
     if (job == nullptr) continue;
     told.push_back(id);

@@ -276,9 +276,10 @@ class QueueModel {
   void pass(const OpenGates& open, std::int64_t taken);
   void hold_until(std::int64_t length);
   void look_again(const std::string& id);
-  // Of a flow. What is told is added to `sent`, field and message in turn.
+  // Of a flow. What is told, dated so many ms later than now, is added to `sent`, field and message
+  // in turn.
   void report(const std::string& id, const std::string& edge, char kind, const std::string& value,
-              Ids& sent, bool is_written = true);
+              Ids& sent, std::int64_t later = 0);
   void reopen(const std::string& id, Ids& sent);
   void fall(const std::string& id, const std::string& ref, const std::string& why, Ids& sent);
   void retain_fallen(std::size_t fallen);

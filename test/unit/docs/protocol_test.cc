@@ -161,6 +161,16 @@ TEST(ProtocolDocument, TheProbeKnowsTheTransitionsOfTheTable) {
   for (const auto& way : drawn) EXPECT_TRUE(promised.contains(way)) << way;
 }
 
+// Migrations have a kill behind each step instead (KilledMigration).
+TEST(ChaosTests, LoseTheAnswerOfEachScript) {
+  std::string chaos;
+  for (const auto& path : docs::files("test/chaos", {".cc"})) chaos += docs::read(path);
+  for (const auto& [script, contract] : contracts())
+    EXPECT_TRUE(script.starts_with("migrate/") ||
+                chaos.find('"' + script + '"') != std::string::npos)
+        << script;
+}
+
 TEST(ProtocolDocument, ThePageOfContractsIsThatOfTheScripts) {
   const auto files = echomq::contract::read_sources(docs::root() / "lua");
   EXPECT_EQ(docs::read("docs/scripts.md"), echomq::contract::document_of(files))
