@@ -46,7 +46,7 @@ constexpr std::array kAnswers{
     Answer{"job/retry_finished", "[[ok] [fg scene:fp 2:r:1800000020000:i:]]"},
     Answer{"job/remove", "[[ok ok] [] [fc scene:fp 1:f:1800000020000:f:removed before its end]]"},
     Answer{"job/remove",
-           "[[ok state] [] [fc scene:fp 1:f:1800000020000:f:removed before its end]]"},
+           "[[ok state] [] [fc scene:fp 1:f:1800000080000:f:removed before its end]]"},
     Answer{"job/finish", "[[ok]  []  0 [fa scene:fp 1:c:1800000020000:f:+1]]"},
     Answer{"flow/plan", "ok"},
     Answer{"flow/close", "ok"},

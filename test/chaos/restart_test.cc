@@ -70,6 +70,26 @@ TEST_F(Restart, B17_BusyAndIdleWorkersGoOn) {
   workers.expect_at_work();
 }
 
+// Its connections stay open, and nobody answers on them.
+TEST_F(Restart, P2_AServerThatStandsStillUnderWorkersThatWait) {
+  BusyAndIdle workers(*this, directly(), short_lived(), leased(), [](Job<>&) {});
+  auto& idle = workers.idle;
+  const auto first = queue.add("x").value();
+  ASSERT_TRUE(eventually([&] { return workers.runs.size() == 1; }, kResumes));
+  ASSERT_TRUE(eventually([&] { return blocks(name) && blocks(idle.name); }, kResumes));
+  server.stop_signal();
+  last(outage_time());
+  server.continue_signal();
+  const auto second = queue.add("y").value_or({});
+  const auto third = idle.queue.add("z", {.delay = 100ms}).value();
+  EXPECT_TRUE(
+      eventually([&] { return workers.runs.size() == 2 && idle.runs.size() == 1; }, kResumes))
+      << log.text();
+  expect_done({first, second}, workers.runs);
+  idle.expect_done({third});
+  workers.expect_at_work();
+}
+
 // A server that has restarted counts its connections anew, so the number of a lost one is someone
 // else's.
 TEST_F(Restart, KillsNoConnectionOfAnyoneElse) {

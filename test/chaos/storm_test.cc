@@ -2,6 +2,7 @@
 // Connections that are cut again and again, faster than anything can settle.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <string>
@@ -18,8 +19,13 @@ class Storm : public Chaos {};
 
 // A busy worker and an idle one, which gets a job now and then, in the same storm.
 TEST_F(Storm, P1_BusyAndIdleWorkersAreDoneSoonAfter) {
+  std::atomic<int> downs{0};
+  auto how = hasty();
+  how.on_state = [&](ConnectionState state, std::string_view) {
+    downs += state == ConnectionState::down ? 1 : 0;
+  };
   BusyAndIdle workers(
-      *this, [this](const ClientOptions& how) { return far(how); }, hasty(), steady(),
+      *this, [this](const ClientOptions& own) { return far(own); }, how, steady(),
       [](Job<>&) { last(1ms); });
   auto& idle = workers.idle;
   auto& runs = workers.runs;
@@ -35,6 +41,7 @@ TEST_F(Storm, P1_BusyAndIdleWorkersAreDoneSoonAfter) {
     ids.push_back(idle.queue.add("later", {.delay = 100ms}).value());
   });
   EXPECT_GT(proxy.counted().cut, 100U);
+  EXPECT_GT(downs, 50) << "whoever watches the states of a client sees that it is not well";
   const auto before = runs.size();
   EXPECT_TRUE(eventually(
       [&] { return runs.size() > before + 100 && idle.runs.size() == ids.size(); }, kResumes))
