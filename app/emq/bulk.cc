@@ -48,6 +48,35 @@ Exit run_bulk(
   return Exit::ok;
 }
 
+Exit print_results(const std::vector<std::string>& ids, const echomq::JobResults& results,
+                   const Session& session) {
+  Json done = Json::array();
+  Json refused = Json::array();
+  std::optional<Exit> problem;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (results[i]) {
+      done.push_back(ids[i]);
+      if (!session.json) print("{}\n", ids[i]);
+      continue;
+    }
+    refused.push_back(ids[i]);
+    const auto code = session.fail(results[i].error());
+    if (!problem) problem = code;
+  }
+  if (session.json) print_json({{"done", done}, {"refused", refused}});
+  return problem.value_or(Exit::ok);
+}
+
+echomq::Result<std::vector<std::string>> plain_ids(const std::vector<std::string>& typed) {
+  std::vector<std::string> ids;
+  for (const auto& text : typed) {
+    auto id = plain_id(text);
+    if (!id) return id.error();
+    ids.push_back(*std::move(id));
+  }
+  return ids;
+}
+
 echomq::Result<std::int64_t> bulk_limit(const std::optional<std::string>& text) {
   if (!text) return std::int64_t{0};
   const auto most = whole_number("--limit", *text, 1, 1'000'000'000);

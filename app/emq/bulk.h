@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "echomq/bulk.h"
 #include "session.h"
@@ -23,6 +24,17 @@ using OnProgress = std::function<bool(const echomq::BulkProgress&)>;
 Exit run_bulk(
     const std::string& done, bool dry_run, const Session& session,
     const std::function<echomq::Result<echomq::BulkReport>(const OnProgress&)>& operation);
+
+// What print_results() prints with --json, for the help.
+inline constexpr const char* kResultsJson = "{\"done\":[ID..],\"refused\":[ID..]}";
+
+// Tells of each job by itself: those that are done on stdout, why not on stderr. The exit code is
+// that of the first that was refused.
+Exit print_results(const std::vector<std::string>& ids, const echomq::JobResults& results,
+                   const Session& session);
+
+// The jobs that were typed, as plain_id() reads them.
+echomq::Result<std::vector<std::string>> plain_ids(const std::vector<std::string>& typed);
 
 // The value of --limit; 0, for all, where it is not given.
 echomq::Result<std::int64_t> bulk_limit(const std::optional<std::string>& text);

@@ -61,11 +61,13 @@ Exit run(int argc, char** argv) {
   emq::declare_work(app, session);
   emq::declare_status(app, session);
   emq::declare_job(app, session);
+  emq::declare_wait(app, session);
   emq::declare_list(app, session);
   emq::declare_logs(app, session);
   emq::declare_workers(app, session);
   emq::declare_retry(app, session);
   emq::declare_promote(app, session);
+  emq::declare_change(app, session);
   emq::declare_remove(app, session);
   emq::declare_clean(app, session);
   emq::declare_drain(app, session);

@@ -53,28 +53,6 @@ Exit move_all(echomq::Queue<>& queue, const Move& move, JobState state, std::int
   });
 }
 
-Exit move_some(echomq::Queue<>& queue, const Move& move, const std::vector<std::string>& ids,
-               const MoveOptions& typed, const Session& session) {
-  const auto results = move.some(queue, ids, typed);
-  if (!results) return session.fail(results.error());
-  Json done = Json::array();
-  Json refused = Json::array();
-  std::optional<Exit> problem;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto& result = (*results)[i];
-    if (result) {
-      done.push_back(ids[i]);
-      if (!session.json) print("{}\n", ids[i]);
-      continue;
-    }
-    refused.push_back(ids[i]);
-    const auto code = session.fail(result.error());
-    if (!problem) problem = code;
-  }
-  if (session.json) print_json({{"done", done}, {"refused", refused}});
-  return problem.value_or(Exit::ok);
-}
-
 Exit run_move(const Move& move, const MoveOptions& typed, const Session& session) {
   if (const auto name = echomq::queue_name(typed.queue); !name) return session.fail(name.error());
   if (typed.all != typed.ids.empty())
@@ -83,12 +61,8 @@ Exit run_move(const Move& move, const MoveOptions& typed, const Session& session
   if (!typed.all && (typed.dry_run || typed.limit))
     return session.fail(
         bad_value(typed.dry_run ? "--dry-run" : "--limit", "given", "to stand with --all"));
-  std::vector<std::string> ids;
-  for (const auto& text : typed.ids) {
-    auto id = plain_id(text);
-    if (!id) return session.fail(id.error());
-    ids.push_back(*std::move(id));
-  }
+  const auto ids = plain_ids(typed.ids);
+  if (!ids) return session.fail(ids.error());
   JobState state{};
   std::int64_t limit = 0;
   if (typed.all) {
@@ -103,7 +77,9 @@ Exit run_move(const Move& move, const MoveOptions& typed, const Session& session
   if (!client) return session.fail(client.error());
   echomq::Queue<> queue{*client, typed.queue};
   if (typed.all) return move_all(queue, move, state, limit, typed, session);
-  return move_some(queue, move, ids, typed, session);
+  const auto results = move.some(queue, *ids, typed);
+  if (!results) return session.fail(results.error());
+  return print_results(*ids, *results, session);
 }
 
 void declare_move(CLI::App* verb, const std::shared_ptr<MoveOptions>& options, Move move,
@@ -115,8 +91,7 @@ void declare_move(CLI::App* verb, const std::shared_ptr<MoveOptions>& options, M
   verb->add_option("--limit", options->limit, "With --all: at most so many")->type_name("N");
   verb->add_flag("--dry-run", options->dry_run, "With --all: change nothing, tell how many");
   session.declare_server(*verb);
-  session.declare_json(
-      *verb, std::string("Print {\"done\":[ID..],\"refused\":[ID..]}, with --all ") + kBulkJson);
+  session.declare_json(*verb, fmt::format("Print {}, with --all {}", kResultsJson, kBulkJson));
   verb->callback([options, move = std::move(move), &session] {
     session.run = [options, move, &session] { return run_move(move, *options, session); };
   });

@@ -57,6 +57,8 @@ void declare_obliterate(CLI::App& app, Session& session);
 void declare_metrics(CLI::App& app, Session& session);
 void declare_pause(CLI::App& app, Session& session);
 void declare_resume(CLI::App& app, Session& session);
+void declare_change(CLI::App& app, Session& session);
+void declare_wait(CLI::App& app, Session& session);
 void declare_limit(CLI::App& app, Session& session);
 void declare_dedup(CLI::App& app, Session& session);
 void declare_schedule(CLI::App& app, Session& session);

@@ -91,8 +91,28 @@ void print_prometheus(const Counted& queues, const std::vector<echomq::Error>& p
       print("echomq_queue_fenced{{queue=\"{}\"}} 1\n", fence->queue);
 }
 
+Exit priorities(const std::string& name, const Session& session) {
+  if (const auto bare = echomq::queue_name(name); !bare) return session.fail(bare.error());
+  auto client = session.connect();
+  if (!client) return session.fail(client.error());
+  echomq::Queue<> queue{*client, name};
+  const auto counts = queue.counts_by_priority();
+  if (!counts) return session.fail(counts.error());
+  if (session.json) {
+    Json all = Json::object();
+    for (const auto& [priority, jobs] : *counts) all[std::to_string(priority)] = jobs;
+    print_json({{"queue", queue.name()}, {"priorities", all}});
+    return Exit::ok;
+  }
+  Table table({{"priority", true}, {"ready jobs", true}});
+  for (const auto& [priority, jobs] : *counts) table.add({std::to_string(priority), grouped(jobs)});
+  table.print();
+  return Exit::ok;
+}
+
 struct StatusOptions {
   std::optional<std::string> queue;
+  bool priorities = false;
   bool prometheus = false;
 };
 
@@ -100,6 +120,10 @@ Exit status(const StatusOptions& typed, const Session& session) {
   const auto& only = typed.queue;
   if (typed.prometheus && session.json)
     return session.fail(bad_value("--prometheus", "with --json", "one of the two"));
+  if (typed.priorities && (!only || typed.prometheus))
+    return session.fail(bad_value("--priorities", only ? "with --prometheus" : "without QUEUE",
+                                  "one queue, and no other form"));
+  if (typed.priorities) return priorities(*only, session);
   if (only)
     if (const auto name = echomq::queue_name(*only); !name) return session.fail(name.error());
   auto client = session.connect();
@@ -151,6 +175,7 @@ void declare_status(CLI::App& app, Session& session) {
       session.declare(app, "status", "Count the jobs of one queue, or of all",
                       "  emq status\n"
                       "  emq status mail --json | jq '.queues[0].waiting'\n"
+                      "  emq status mail --priorities\n"
                       "  emq status --prometheus > /var/lib/node_exporter/echomq.prom\n"
                       "What a queue is limited to: `emq limit QUEUE`; its schedulers: `emq "
                       "schedule list QUEUE`.\n");
@@ -159,9 +184,12 @@ void declare_status(CLI::App& app, Session& session) {
   verb->add_flag("--prometheus", typed->prometheus,
                  "Print gauges in the text format of Prometheus: echomq_jobs{queue,state}, "
                  "echomq_queue_paused and _fenced");
+  verb->add_flag("--priorities", typed->priorities,
+                 "Of one queue: how many ready jobs each priority has; waiting ones under 0");
   session.declare_server(*verb);
   session.declare_json(*verb,
-                       "Print {\"queues\":[{\"queue\",\"paused\",\"limited\",\"waiting\",..}]}");
+                       "Print {\"queues\":[{\"queue\",\"paused\",\"limited\",\"waiting\",..}]}; "
+                       "with --priorities {\"queue\",\"priorities\":{\"0\":N,..}}");
   verb->callback(
       [typed, &session] { session.run = [typed, &session] { return status(*typed, session); }; });
 }

@@ -37,6 +37,7 @@ struct WorkOptions {
   std::string lease = "30s";
   std::string retry_delay = "1s";
   std::string max_crashes = "2";
+  std::optional<std::string> max_starts;
   std::string name;
   std::optional<std::string> keep_completed;
   std::optional<std::string> keep_failed;
@@ -64,6 +65,12 @@ echomq::Result<Plan> plan_of(const WorkOptions& typed) {
   if (!concurrency) return concurrency.error();
   const auto max_crashes = whole_number("--max-crashes", typed.max_crashes, 0, 1'000);
   if (!max_crashes) return max_crashes.error();
+  std::uint64_t max_starts = 0;
+  if (typed.max_starts) {
+    const auto read = whole_number("--max-starts", *typed.max_starts, 1, 1'000'000);
+    if (!read) return read.error();
+    max_starts = *read;
+  }
   const auto lease = duration("--lease", typed.lease, seconds(2));
   if (!lease) return lease.error();
   const auto grace = duration("--grace", typed.grace);
@@ -82,6 +89,7 @@ echomq::Result<Plan> plan_of(const WorkOptions& typed) {
   }
   plan.worker.concurrency = static_cast<unsigned>(*concurrency);
   plan.worker.max_crashes = static_cast<unsigned>(*max_crashes);
+  plan.worker.max_starts = static_cast<unsigned>(max_starts);
   plan.worker.lease = *lease;
   plan.worker.stop_when_empty = typed.drain;
   plan.worker.name = typed.name.empty() ? default_name() : typed.name;
@@ -196,6 +204,11 @@ void declare_work(CLI::App& app, Session& session) {
                    "A job that was lost with its worker more often than this has failed, 0 to 1000")
       ->type_name("N")
       ->capture_default_str();
+  verb->add_option(
+          "--max-starts", typed->max_starts,
+          "A job that is put off (exit status 75) when it was started so often has failed, 1 to "
+          "1,000,000. Default: without end")
+      ->type_name("N");
   verb->add_option("--name", typed->name, "Stored with the jobs. Default: HOST:PID")
       ->type_name("NAME");
   verb->add_option("--keep-completed", typed->keep_completed,

@@ -54,6 +54,41 @@ TEST_F(EmqEvents, ReadsMoreThanAPage) {
   EXPECT_EQ(emq({"events", name, "--json"}).json_lines().size(), 250U);
 }
 
+TEST_F(EmqEvents, WritesOnesOwnAndKeepsSoMany) {
+  ASSERT_TRUE(queue.open());
+  EXPECT_EQ(emq({"events", name, "--emit", "deployed", "--payload", "v7"}).out, "1-0\n");
+  EXPECT_EQ(emq({"events", name, "--emit", "deployed", "--json"}).json(), (json{{"id", "2-0"}}));
+  const auto lines = emq({"events", name, "--json"}).json_lines();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].at("name"), "deployed");
+  EXPECT_EQ(lines[0].at("payload"), "v7");
+  EXPECT_EQ(emq({"events", name, "--trim", "1"}).out, "1 entries removed\n");
+  EXPECT_EQ(emq({"events", name, "--keep", "3", "--exactly"}).code, 0);
+  for (int i = 0; i < 5; ++i) queue.emit_event("e").value();
+  EXPECT_EQ(redis({"XLEN", key_of(Structure::events)}).integer, 3);
+  EXPECT_EQ(emq({"events", name, "--trim", "0", "--json"}).json(), (json{{"removed", 3}}));
+}
+
+TEST_F(EmqEvents, RefusesWhatDoesNotGoTogether) {
+  ASSERT_TRUE(queue.open());
+  const std::vector<std::vector<std::string>> lines{{"--emit", "completed"},
+                                                    {"--emit", "two words"},
+                                                    {"--payload", "x"},
+                                                    {"--keep", "0"},
+                                                    {"--trim", "-1"},
+                                                    {"--exactly"},
+                                                    {"--keep", "5", "--trim", "5"},
+                                                    {"--emit", "x", "--follow"},
+                                                    {"--trim", "5", "--from", "now"}};
+  for (const auto& options : lines) {
+    std::vector<std::string> line{"events", name};
+    line.insert(line.end(), options.begin(), options.end());
+    const auto run = emq(line);
+    EXPECT_EQ(run.code, 2) << options.front() << " " << run.out << run.err;
+  }
+  EXPECT_EQ(redis({"EXISTS", key_of(Structure::events)}).integer, 0);
+}
+
 TEST_F(EmqEvents, FollowsUntilASignal) {
   ASSERT_TRUE(queue.open());
   EmqProcess process({"events", name, "--follow", "--from", "beginning", "--json"}, how());

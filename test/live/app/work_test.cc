@@ -122,6 +122,15 @@ TEST_F(EmqWork, ExitStatus75IsARetryThatSpendsNoAttempt) {
   EXPECT_GE(job.processed_ms, job.added_ms + 300);
 }
 
+TEST_F(EmqWork, AJobThatIsPutOffAgainAndAgainFailsAtItsLastStart) {
+  const std::string id = queue.add("x").value();
+  const auto run = drain("exit 75", {"--retry-delay", "10ms", "--max-starts", "3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto job = info(id);
+  EXPECT_EQ(job.state, JobState::failed);
+  EXPECT_EQ(job.attempts_started, 3U);
+}
+
 TEST_F(EmqWork, DeathByASignalIsAFailedAttempt) {
   const std::string id = queue.add("x").value();
   const auto line = drain("kill -9 $$").json_lines().at(0);
@@ -300,6 +309,7 @@ TEST_F(EmqWork, BadValuesAreNamed) {
                                                         {"--grace", "soon"},
                                                         {"--max-crashes", "1001"},
                                                         {"--retry-delay", "-1s"},
+                                                        {"--max-starts", "0"},
                                                         {"--keep-failed", "some"},
                                                         {"--exec", " "}}) {
     std::vector<std::string> line{"work", name, "--json", option, value};
