@@ -2,13 +2,17 @@
 // How many finished jobs stay, and that nothing stays of the others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "protocol/lease.h"
 #include "support/dump.h"
 #include "support/library_test.h"
+#include "support/sanitizer.h"
 
 namespace echomq::test {
 namespace {
@@ -165,6 +169,50 @@ TEST_F(Retention, DroppedCustomIdMayBeAddedAgain) {
     drain(Keep::none(), Keep::none());
   }
   EXPECT_TRUE(gone({"again"}));
+}
+
+// At the default rule, with failures among them. Each round ends as many jobs as the one before;
+// the stream of events is short, because it grows up to its cap whatever ends.
+class MemoryOfTheServer : public OwnServerTest {
+ protected:
+  void round(std::size_t jobs) {
+    for (std::size_t left = jobs; left > 0; left -= kBulk)
+      queue.add_bulk(std::vector<NewJob<>>(kBulk, {std::string(140, 'x'), {}})).value();
+    Worker worker{queue, {.concurrency = 100, .stop_when_empty = true}, [this](Job<>&) {
+                    return ++ended_ % 10 == 0 ? Outcome::unrecoverable("no") : Outcome::done();
+                  }};
+    ASSERT_TRUE(worker.wait(60s));
+    ASSERT_TRUE(eventually([this] {
+      return redis({"SCARD", key_of(Structure::trash)}).integer == 0;
+    }));
+  }
+  std::int64_t memory() {
+    const auto text = redis({"INFO", "memory"}).text;
+    return std::stoll(text.substr(text.find("used_memory_dataset:") + 20));
+  }
+
+  static constexpr std::size_t kBulk = 1'000;
+  std::atomic<std::uint64_t> ended_{0};
+};
+
+TEST_F(MemoryOfTheServer, IsFlatHoweverManyJobsEnd) {
+  constexpr std::size_t kRounds = 3;
+  constexpr std::size_t kJobs = kSanitized ? 5'000 : 50'000;
+  ASSERT_TRUE(queue.open());
+  ASSERT_TRUE(queue.set_event_cap({.entries = 100}));
+  // 10,000 failed jobs are kept for a week: they are there after the first two.
+  for (int warm = 0; warm < 2; ++warm) round(std::max<std::size_t>(kJobs, 60'000));
+  const auto before = memory();
+  std::string all = std::to_string(before);
+  for (std::size_t i = 0; i < kRounds; ++i) {
+    round(kJobs);
+    all += " " + std::to_string(memory());
+  }
+  const auto slope = static_cast<double>(memory() - before) / (kRounds * kJobs);
+  RecordProperty("bytes_a_job", std::to_string(slope));
+  EXPECT_LT(slope, 1.0) << "bytes a job; " << all;
+  EXPECT_EQ(counts().completed, 1'000);
+  EXPECT_EQ(counts().failed, 10'000);
 }
 
 }  // namespace
