@@ -112,6 +112,11 @@ class ECHOMQ_API RawJob {
   // ends. Errors: too_large (8 KiB), stale (another run owns the job), not_found (it was removed),
   // and those of the connection.
   Result<void> log(std::string line);
+  // Replaces the job's data: its next run (a retry, or the one after its children) is given that,
+  // and this one keeps what it has; so a handler of several steps notes how far it came. Blocks for
+  // about one round trip. Errors: too_large (ClientOptions::data_limit), stale (another run owns
+  // the job), not_found (it was removed), and those of the connection.
+  Result<void> update_data(const std::string& data);
   // Gives the job's deduplication id free before its end, when the job owns it still; answers
   // whether it did. What is kept for the end is added now. False for a job without one. Blocks for
   // about two round trips. Errors: those of the connection.
@@ -140,6 +145,8 @@ class Job : public RawJob {
   Job(RawJob raw, T data) : RawJob(std::move(raw)), data_(std::move(data)) {}
   [[nodiscard]] const T& data() const noexcept { return data_; }
   [[nodiscard]] T& data() noexcept { return data_; }
+  // See RawJob.
+  Result<void> update_data(const T& data) { return RawJob::update_data(Codec<T>::encode(data)); }
 
  private:
   T data_;

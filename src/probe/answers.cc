@@ -92,6 +92,7 @@ constexpr std::array kAnswers{
     Answer{"job/retry_finished", "[state ok]"},
     Answer{"job/update", "[ok]"},
     Answer{"job/update", "[gone]"},
+    Answer{"job/update", "[stale]"},
     Answer{"job/log", "[ok ok ok stale gone]"},
     Answer{"job/read_logs", "[0]"},
     Answer{"queue/page", "[f1 1800000010000 f2 1800000010000]"},

@@ -471,6 +471,7 @@ const std::vector<Exercise>& exercises() {
        }},
       {"job/update", [](Scene& s) { return s.q.update("a1", "other"); }},
       {"job/update", [](Scene& s) { return s.q.update("t1", "other"); }},
+      {"job/update", [](Scene& s) { return s.q.update("a2", "other", "0"); }},
       {"job/log",
        [](Scene& s) {
          return s.q.log({{.id = "a1", .token = std::to_string(s.run("a1").token)},

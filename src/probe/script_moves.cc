@@ -65,11 +65,12 @@ Reply ScriptQueue::retry_finished(const std::vector<std::string>& ids, const Ret
   return call(out);
 }
 
-Reply ScriptQueue::update(const std::string& id, const std::string& data) {
+Reply ScriptQueue::update(const std::string& id, const std::string& data,
+                          const std::string& token) {
   using Script = scripts::JobUpdate;
   auto out = ScriptCall::of<Script>(keys, {.revision = revision, .count = 1});
   out.put_keys(Script::ItemKeys{.job = job(id)});
-  out.put_args(Script::ItemArgs{.id = id, .data = data});
+  out.put_args(Script::ItemArgs{.id = id, .token = token, .data = data});
   return call(out);
 }
 

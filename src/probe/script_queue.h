@@ -261,7 +261,8 @@ class ScriptQueue {
   Reply prioritize(const std::vector<std::string>& ids, unsigned priority, std::int64_t seen = -1);
   Reply remove(const std::vector<std::string>& ids, const RemoveWhere& where = {});
   Reply retry_finished(const std::vector<std::string>& ids, const RetryOfFinished& how = {});
-  Reply update(const std::string& id, const std::string& data);
+  // Without a token: of no run.
+  Reply update(const std::string& id, const std::string& data, const std::string& token = {});
   Reply log(const std::vector<LogLine>& lines, unsigned keep = 1'000);
   Reply read_logs(const std::string& id, int first = 0, int last = -1);
   Reply page(const std::string& set, bool descending, const Seen& from, unsigned limit);

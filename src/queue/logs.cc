@@ -31,7 +31,7 @@ Result<void> append_log(QueueCore& queue, std::string_view id, std::optional<std
   const auto reply = ask(queue, std::move(call));
   if (!reply) return reply.error();
   const auto status = reply->items.empty() ? std::string() : reply->items[0].text;
-  return log_result(status, queue.name(), id);
+  return write_result(status, queue.name(), id, "the line was not written");
 }
 
 Result<JobLogs> read_logs(QueueCore& queue, std::string_view id, const LogOptions& options) {

@@ -150,7 +150,7 @@ Result<Metrics> RawQueue::metrics(JobState state, std::int64_t from_ms, std::int
 }
 
 Result<void> RawQueue::update_data(std::string_view id, std::string data) {
-  return v2::update_data(*core_, id, data);
+  return v2::update_data(*core_, id, {}, data);
 }
 
 Result<void> RawQueue::log(std::string_view id, std::string line) {

@@ -282,7 +282,8 @@ Result<JobResults> remove_jobs(QueueCore& queue, const Ids& ids) {
   return in_batches(queue, ids, "", [&](const Ids& chunk) { return remove_batch(queue, chunk); });
 }
 
-Result<void> update_data(QueueCore& queue, std::string_view id, const std::string& data) {
+Result<void> update_data(QueueCore& queue, std::string_view id, std::optional<std::uint64_t> token,
+                         const std::string& data) {
   using Transition = scripts::JobUpdate;
   if (queue.name_error()) return *queue.name_error();
   if (auto ok = check_any_job_id(id); !ok) return ok.error();
@@ -295,10 +296,11 @@ Result<void> update_data(QueueCore& queue, std::string_view id, const std::strin
   auto call =
       ScriptCall::of<Transition>(queue.keys(), {.revision = scripts::kRevision, .count = 1});
   call.put_keys(Transition::ItemKeys{.job = job_key(queue.name(), id)});
-  call.put_args(Transition::ItemArgs{.id = id, .data = data});
+  const auto shown = token ? std::to_string(*token) : std::string();
+  call.put_args(Transition::ItemArgs{.id = id, .token = shown, .data = data});
   const auto statuses = answer_of(ask(queue, std::move(call)), 1, Transition::script.name);
   if (!statuses) return statuses.error();
-  return move_result(statuses->front(), queue.name(), id, "");
+  return write_result(statuses->front(), queue.name(), id, "its data was not changed");
 }
 
 }  // namespace echomq::inline v2

@@ -67,6 +67,8 @@ Result<JobResults> reschedule_jobs(QueueCore& queue, const Ids& ids,
 Result<JobResults> prioritize_jobs(QueueCore& queue, const Ids& ids, unsigned priority);
 Result<JobResults> retry_jobs(QueueCore& queue, const Ids& ids, const RetryOptions& how);
 Result<JobResults> remove_jobs(QueueCore& queue, const Ids& ids);
-Result<void> update_data(QueueCore& queue, std::string_view id, const std::string& data);
+// With the token of a run only while its lease is its own.
+Result<void> update_data(QueueCore& queue, std::string_view id, std::optional<std::uint64_t> token,
+                         const std::string& data);
 
 }  // namespace echomq::inline v2

@@ -31,7 +31,8 @@ Result<AddedJob> add_result(std::string_view status, const AnsweredAdd& add);
 Result<void> move_result(std::string_view status, std::string_view queue, std::string_view id,
                          std::string_view unfit);
 
-// Of a line for a job's log.
-Result<void> log_result(std::string_view status, std::string_view queue, std::string_view id);
+// Of what was written into a job, by a run of it or by anybody. `not_done` says what was not.
+Result<void> write_result(std::string_view status, std::string_view queue, std::string_view id,
+                          std::string_view not_done);
 
 }  // namespace echomq::inline v2

@@ -6,6 +6,7 @@
 #include "flow/read_children.h"
 #include "queue/deduplication.h"
 #include "queue/logs.h"
+#include "queue/moves.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
@@ -42,6 +43,10 @@ Result<void> RawJob::progress(std::string value) {
 
 Result<void> RawJob::log(std::string line) {
   return append_log(*running_->core, id(), running_->token(), line);
+}
+
+Result<void> RawJob::update_data(const std::string& data) {
+  return v2::update_data(*running_->core, id(), running_->token(), data);
 }
 
 Result<bool> RawJob::release_deduplication() {

@@ -65,6 +65,16 @@ TEST_F(JobUpdate, ReplacesTheDataInAnyState) {
   EXPECT_EQ(q.field("a", "data"), "new");
 }
 
+TEST_F(JobUpdate, ARunThatLostItsLeaseIsStale) {
+  q.add({{.id = "a", .data = "old"}});
+  const auto run = q.claim(1).runs.at(0);
+  const auto token = std::to_string(run.token);
+  EXPECT_EQ(statuses(q.update("a", "step 2", token)), "ok");
+  q.finish({{.run = run}});
+  expect_unchanged("stale", [&] { return q.update("a", "step 3", token); });
+  EXPECT_EQ(q.field("a", "data"), "step 2");
+}
+
 TEST_F(JobUpdate, MakesNoPartialHash) {
   redis({"SET", q.job("foreign"), "x"});
   expect_unchanged("gone", [&] { return q.update("never", "new"); });

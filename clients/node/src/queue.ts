@@ -149,7 +149,7 @@ export class Queue {
       throw new EchoMQError('too_large', `the job's data is ${bytes.length} bytes long; the limit is ${dataLimit}`);
     const call = new ScriptCall('job/update', this.core.keys, { revision, count: 1 })
       .itemKeys({ job: jobKey(this.name, id) })
-      .itemArgs({ id, data: bytes });
+      .itemArgs({ id, token: '', data: bytes });
     if (statusOf(await this.core.look(call), 0) !== 'ok') throw this.core.noSuchJob(id);
   }
 

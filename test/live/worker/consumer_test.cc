@@ -547,6 +547,8 @@ TEST_F(HeldJob, ThatWasTakenAwayTellsItsHolder) {
   auto job = heir.fetch(20s).value();
   ASSERT_TRUE(job);
   EXPECT_TRUE(eventually([&] { return lost->job().lease_lost(); }));
+  EXPECT_EQ(error_of(lost->job().update_data("mine")).code, ErrorCode::stale);
+  EXPECT_EQ(info(id).data, "x");
   EXPECT_TRUE(lost->job().stop_token().stop_requested());
   EXPECT_EQ(lost->job().stop_reason().kind, StopReason::Kind::lease_lost);
   const auto stale = lost->complete("too late");

@@ -133,6 +133,31 @@ TEST_F(Outcomes, RetryInSpendsNoAttempt) {
   EXPECT_EQ(job.attempts_started, 4U);
 }
 
+// A handler of several steps notes how far it came.
+TEST_F(Outcomes, TheNextRunIsGivenTheDataThatTheLastOneLeft) {
+  const auto id = queue.add("0").value();
+  std::vector<std::string> given;
+  drain([&](Job<>& job) {
+    given.push_back(job.data());
+    if (job.data() == "2") return Outcome::done();
+    EXPECT_TRUE(job.update_data(std::to_string(given.size())));
+    EXPECT_EQ(job.data(), given.back()) << "this run keeps what it has";
+    return Outcome::retry_in(0ms, "the next step");
+  });
+  EXPECT_EQ(given, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(info(id).data, "2");
+}
+
+TEST_F(Outcomes, DataOverTheLimitIsRefusedAndTheRunGoesOn) {
+  const auto id = queue.add("x").value();
+  drain([&](Job<>& job) {
+    const std::string large(ClientOptions{}.data_limit + 1, 'x');
+    EXPECT_EQ(error_of(job.update_data(large)).code, ErrorCode::too_large);
+  });
+  EXPECT_EQ(info(id).data, "x");
+  EXPECT_EQ(info(id).state, JobState::completed);
+}
+
 TEST_F(Outcomes, FailWithADelayBeatsTheBackoff) {
   const auto id = queue.add("x", {.attempts = 2, .backoff = Backoff::fixed(1h)}).value();
   std::vector<std::int64_t> starts;

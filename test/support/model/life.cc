@@ -448,9 +448,15 @@ Step Life::retry_finished() {
 }
 
 Step Life::update() {
-  const auto id = some_jobs().front();
+  auto id = some_jobs().front();
+  std::string token;
+  if (const auto runs = some_runs(); !runs.empty() && one_in(2)) {
+    id = runs.front().id;
+    token = std::to_string(runs.front().token);
+  }
   const auto data = std::to_string(random_());
-  return step("update " + id + " to " + data, [=](auto& q) { return q.update(id, data); });
+  return step("update " + id + "/" + token + " to " + data,
+              [=](auto& q) { return q.update(id, data, token); });
 }
 
 Step Life::log() {

@@ -245,9 +245,11 @@ std::string QueueModel::evict(const Ids& ids, const std::set<std::string>& decla
 
 // ---- data and lines ----
 
-std::string QueueModel::update(const std::string& id, const std::string& data) {
+std::string QueueModel::update(const std::string& id, const std::string& data,
+                               const std::string& token) {
   auto* const job = trash.contains(id) ? nullptr : find(id);
   if (job == nullptr) return "[gone]";
+  if (!token.empty() && !is_held({.id = id, .token = std::stoull(token)})) return "[stale]";
   job->data = data;
   return "[ok]";
 }

@@ -142,7 +142,7 @@ class QueueModel {
   std::string prioritize(const Ids& ids, unsigned priority, std::int64_t seen);
   std::string remove(const Ids& ids, const RemoveWhere& where);
   std::string retry_finished(const Ids& ids, const RetryOfFinished& how);
-  std::string update(const std::string& id, const std::string& data);
+  std::string update(const std::string& id, const std::string& data, const std::string& token);
   std::string log(const std::vector<LogLine>& lines, unsigned keep);
   std::string read_logs(const std::string& id, int first, int last);
   std::string page(const std::string& set, bool descending, const Seen& from, unsigned limit);

@@ -38,7 +38,8 @@ TEST(QueueVectors, Statuses) {
               one.at("code"))
         << one;
   for (const auto& one : statuses.at("log_lines"))
-    EXPECT_EQ(code_of(log_result(one.at("status").get<std::string>(), queue, id)), one.at("code"))
+    EXPECT_EQ(code_of(write_result(one.at("status").get<std::string>(), queue, id, "")),
+              one.at("code"))
         << one;
 }
 
