@@ -380,21 +380,6 @@ class TicksAndIdle : public OwnServerTest {
   Schedulers<> schedulers{queue};
 };
 
-TEST_F(TicksAndIdle, CostsLessThanACommandASecond) {
-  constexpr auto kWatched = 6s;
-  ASSERT_TRUE(queue.open());
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (int i = 0; i < 5; ++i)
-    workers.push_back(
-        std::make_unique<Worker>(queue, WorkerOptions{.concurrency = 20}, [](Job<>&) {}));
-  schedulers.upsert("a", {.when = Every{1h}, .immediately = true}).value();
-  schedulers.upsert("b", {.when = Every{24h}}).value();
-  ASSERT_TRUE(eventually([&] { return counts().completed == 1; }, 20s));
-  Monitor monitor(server);
-  std::this_thread::sleep_for(kWatched);
-  EXPECT_LT(sent_by_clients(monitor.take(redis)), kWatched.count() * 5);
-}
-
 // A worker looks once when it begins, and then with its sweep: nothing else knows of schedulers.
 TEST_F(TicksAndIdle, AQueueWithoutSchedulersCostsNoMore) {
   ASSERT_TRUE(queue.open());

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "support/library_test.h"
-#include "support/monitor.h"
 #include "support/runs.h"
 
 namespace echomq::test {
@@ -376,29 +375,6 @@ TEST_F(LimitedWorkers, BadValuesAreRefusedByNameAndNothingIsSent) {
   Queue<> nobody{client, "nobody"};
   EXPECT_EQ(error_of(nobody.set_concurrency(1)).code, ErrorCode::not_found);
   EXPECT_EQ(error_of(nobody.limits()).code, ErrorCode::not_found);
-}
-
-// --- what waiting costs
-
-class LimitedAndIdle : public OwnServerTest {};
-
-// Less than a command a second and worker, whatever its concurrency: here five workers, of which
-// each looks once in its poll.
-TEST_F(LimitedAndIdle, CostsLessThanACommandASecond) {
-  constexpr auto kWatched = 6s;
-  ASSERT_TRUE(queue.open());
-  ASSERT_TRUE(queue.set_concurrency(100));
-  ASSERT_TRUE(queue.set_rate_limit(RateLimit::window(1, 1h)));
-  add_many(50);
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (int i = 0; i < 5; ++i)
-    workers.push_back(
-        std::make_unique<Worker>(queue, WorkerOptions{.concurrency = 20}, [](Job<>&) {}));
-  ASSERT_TRUE(eventually([&] { return counts().completed == 1; }, 20s));
-  Monitor monitor(server);
-  std::this_thread::sleep_for(kWatched);
-  EXPECT_LT(sent_by_clients(monitor.take(redis)), kWatched.count() * 5);
-  EXPECT_EQ(counts().completed, 1);
 }
 
 }  // namespace
