@@ -226,6 +226,27 @@ TEST_F(Bulk, RetryAllTakesTheOldestFirstAndLeavesOutWhatEndsMeanwhile) {
   EXPECT_TRUE(eventually([&] { return counts().failed == 300; }, 20s));
 }
 
+// As a whole too: whatever the jobs have been through, the priorities decide.
+TEST_F(Bulk, B40_MixedPrioritiesKeepTheirOrder) {
+  const std::vector<NewJob<>> mixed{{"p9", {.priority = 9}},  {"w1", {}},
+                                    {"p1", {.priority = 1}},  {"w2", {}},
+                                    {"p9b", {.priority = 9}}, {"p1b", {.priority = 1}}};
+  const std::vector<std::string> in_order{"w1", "w2", "p1", "p1b", "p9", "p9b"};
+  failed(mixed);
+  EXPECT_EQ(queue.retry_all().value().done, 6);
+  const auto ran = drain();
+  EXPECT_EQ(std::set<std::string>(ran.begin(), ran.end()).size(), 6U);
+  EXPECT_EQ(std::vector<std::string>(ran.begin() + 2, ran.end()),
+            (std::vector<std::string>(in_order.begin() + 2, in_order.end())));
+  ASSERT_TRUE(queue.remove_all(JobState::completed));
+  auto delayed = mixed;
+  for (auto& job : delayed) job.options.delay = 1h;
+  for (auto& added : queue.add_bulk(delayed).value()) ASSERT_TRUE(added);
+  EXPECT_EQ(queue.promote_all().value().done, 6);
+  for (const auto& job : queue.jobs(JobState::prioritized).value().jobs) EXPECT_EQ(job.due_ms, 0);
+  EXPECT_EQ(drain(), in_order);
+}
+
 TEST_F(Bulk, RemoveAllOfEachState) {
   add_many(700);
   add_many(300, {.priority = 2});

@@ -13,6 +13,7 @@
 #include "support/fleet.h"
 #include "support/library_test.h"
 #include "support/runs.h"
+#include "support/sanitizer.h"
 
 namespace echomq::test {
 namespace {
@@ -41,6 +42,25 @@ TEST_F(Death, B24_INV7_WorkerKilledUnderLoad) {
   expect_all_done(redis, queue, ids, fleet.runs(), 1);
   // It was killed while it worked, or this test has shown nothing.
   EXPECT_GT(fleet.run_count(), kJobs);
+}
+
+// Its slot of the queue's concurrency goes with its lease, and that is extended each third of it.
+TEST_F(Death, P7_TheSlotOfAKilledWorkerIsFreeAfterItsLease) {
+  ASSERT_TRUE(queue.open());
+  ASSERT_TRUE(queue.set_concurrency(1));
+  const auto held = queue.add("hold " + fleet.file("never")).value();
+  auto& victim = fleet.start({"lease=2000"});
+  ASSERT_TRUE(eventually([&] { return fleet.began(victim, held); })) << fleet.output();
+  queue.add("x").value();
+  fleet.start({"lease=2000"});
+  victim.kill9();
+  const auto killed = std::chrono::steady_clock::now();
+  // That one again, which may be taken first, or the next.
+  ASSERT_TRUE(eventually([&] { return fleet.run_count() > 1; }, 15s)) << fleet.output();
+  const auto took = std::chrono::steady_clock::now() - killed;
+  // Leases end at full seconds, whoever recovers looks each third of one, and waits another third
+  // to rob nobody.
+  EXPECT_LT(took, 3'000ms + 2'000ms * 2 / 3 + (kSanitized ? 4s : 1s));
 }
 
 // By its own hand the next one: nobody else is there, a new process comes.

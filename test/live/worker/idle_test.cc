@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -12,8 +13,10 @@
 #include <vector>
 
 #include "echomq/schedule.h"
+#include "echomq_scripts.h"
 #include "support/library_test.h"
 #include "support/monitor.h"
+#include "support/sanitizer.h"
 
 namespace echomq::test {
 namespace {
@@ -94,6 +97,48 @@ TEST_F(IdleWorkers, CostLessThanACommandASecondEach) {
   EXPECT_EQ(of("paused")->waiting, 50);
   EXPECT_EQ(of("held")->waiting, 50);
   EXPECT_EQ(of("limited")->waiting, 49);
+}
+
+// A thousand of them, on sixty queues: the server hardly notices, and a job wakes no crowd.
+TEST_F(IdleWorkers, P17_AThousandOnSixtyQueuesAreNoBurdenAndNoStorm) {
+  constexpr int kQueues = 60;
+  constexpr int kWorkers = kSanitized ? 240 : 1'020;
+  constexpr auto kWatched = 6s;
+  std::vector<Queue<>> queues;
+  for (int i = 0; i < kQueues; ++i) {
+    queues.emplace_back(client, name + "." + std::to_string(i));
+    ASSERT_TRUE(queues.back().open());
+  }
+  std::atomic<int> ran{0};
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int i = 0; i < kWorkers; ++i)
+    workers.push_back(std::make_unique<Worker>(queues[static_cast<std::size_t>(i % kQueues)],
+                                               WorkerOptions{}, [&](Job<>&) { ++ran; }));
+  const auto blocked = [&] {
+    const auto text = redis({"INFO", "clients"}).text;
+    return std::stoi(text.substr(text.find("blocked_clients:") + 16));
+  };
+  ASSERT_TRUE(eventually([&] { return blocked() == kWorkers; }, 60s)) << blocked();
+  const auto busy = [&] {
+    const auto text = redis({"INFO", "cpu"}).text;
+    return std::stod(text.substr(text.find("used_cpu_user:") + 14)) +
+           std::stod(text.substr(text.find("used_cpu_sys:") + 13));
+  };
+  const auto before = busy();
+  std::this_thread::sleep_for(kWatched);
+  // A tenth of a processor for five thousand; measured were six hundredths, on two shared cores.
+  EXPECT_LT(busy() - before, kWatched.count() * 0.1 * kWorkers / 5'000 * (kSanitized ? 5 : 1));
+  Monitor monitor(server);
+  for (auto& one : queues) ASSERT_TRUE(one.add("x"));
+  ASSERT_TRUE(eventually([&] { return ran == kQueues; }, 20s));
+  const auto lines = monitor.take(redis);
+  const auto claims = std::count_if(lines.begin(), lines.end(), [](const auto& line) {
+    return !line.in_script && line.words.size() > 1 &&
+           line.words[1] == scripts::JobClaim::script.sha1;
+  });
+  // The one that was woken, and one that it wakes in case there is more.
+  EXPECT_GE(claims, kQueues);
+  EXPECT_LE(claims, 2 * kQueues + kQueues / 2);
 }
 
 }  // namespace
