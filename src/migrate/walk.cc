@@ -2,7 +2,6 @@
 #include "migrate/walk.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/number.h"
@@ -19,11 +18,6 @@ namespace {
 // Scores of v1: a time in `delayed` has 12 bits for an order behind it, a priority 32.
 constexpr std::int64_t kDelayedUnit = 4'096;
 constexpr std::int64_t kPriorityUnit = std::int64_t{1} << 32;
-
-// The fields of a job that may be of any size.
-constexpr std::array<const char*, 6> kLargeFields{"data",       "opts",        "progress",
-                                                  "stacktrace", "returnvalue", "failedReason"};
-constexpr std::size_t kLooks = kLargeFields.size() + 1;  // commands for each job
 
 std::int64_t score_of(const Stage& stage, std::int64_t v1_score, std::int64_t place,
                       const std::string& id, const Cursor& last) {
@@ -91,28 +85,51 @@ Result<std::vector<Walk::Listed>> Walk::list(const Stage& stage, std::int64_t fr
   return entries;
 }
 
-// What is read together is bounded by what the jobs weigh, which is asked first.
-Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed> entries) {
+// What the jobs weigh, which bounds how many of them are read together, and which of them have keys
+// beside their hash. Where none had any lately, that is asked of all in one.
+Result<Walk::Looks> Walk::look_at(const std::vector<Listed>& entries) {
   Commands looks;
+  std::vector<std::string> of_all{"EXISTS"};
   for (const auto& entry : entries) {
-    std::vector<std::string> words{"EXISTS"};
-    for (const auto& [word, type] : kV1Subs) words.push_back(v1_.sub(entry.id, word));
-    looks.push_back(command_of(words));
-    for (const auto* const field : kLargeFields)
-      wire::append_command(looks.emplace_back(), {"HSTRLEN", v1_(entry.id), field});
+    wire::append_command(looks.emplace_back(), {"MEMORY", "USAGE", v1_(entry.id), "SAMPLES", "0"});
+    for (const auto& [word, type] : kV1Subs) of_all.push_back(v1_.sub(entry.id, word));
   }
-  const auto seen = source_.ask_all(std::move(looks));
+  if (!subs_met_) looks.push_back(command_of(of_all));
+  auto seen = source_.ask_all(std::move(looks));
   if (!seen) return seen.error();
+  Looks found;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    found.bytes.push_back(static_cast<std::size_t>((*seen)[i].integer));
+  found.has_subs.resize(entries.size());
+  if (!subs_met_ && seen->back().integer == 0) return found;
+  Commands asks;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    auto& ask = asks.emplace_back();
+    wire::append_header(ask, 1 + kV1Subs.size());
+    wire::append_bulk(ask, "EXISTS");
+    for (std::size_t sub = 0; sub < kV1Subs.size(); ++sub)
+      wire::append_bulk(ask, of_all[1 + i * kV1Subs.size() + sub]);
+  }
+  const auto there = source_.ask_all(std::move(asks));
+  if (!there) return there.error();
+  subs_met_ = false;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    found.has_subs[i] = (*there)[i].integer > 0;
+    subs_met_ = subs_met_ || found.has_subs[i];
+  }
+  return found;
+}
+
+Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed> entries) {
+  const auto looks = look_at(entries);
+  if (!looks) return looks.error();
   for (std::size_t begin = 0; begin < entries.size();) {
     Commands reads;
     std::size_t bytes = 0;
     auto end = begin;
     while (end < entries.size()) {
-      std::size_t size = 256;  // for the rest of it
-      for (std::size_t i = 1; i < kLooks; ++i)
-        size += static_cast<std::size_t>((*seen)[kLooks * end + i].integer);
-      if (end > begin && bytes + size > kMaxBatchBytes) break;
-      bytes += size;
+      if (end > begin && bytes + looks->bytes[end] > kMaxBatchBytes) break;
+      bytes += looks->bytes[end];
       wire::append_command(reads.emplace_back(), {"HGETALL", v1_(entries[end].id)});
       ++end;
     }
@@ -122,8 +139,7 @@ Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed>
     Cursor last = cursor;
     for (auto i = begin; i < end; ++i) {
       const auto place = cursor.at + static_cast<std::int64_t>(i - begin);
-      auto job = load(stage, entries[i], place, (*hashes)[i - begin],
-                      (*seen)[kLooks * i].integer > 0, last);
+      auto job = load(stage, entries[i], place, (*hashes)[i - begin], looks->has_subs[i], last);
       if (!job) return job.error();
       if (*job) chunk.jobs.push_back(**std::move(job));
     }

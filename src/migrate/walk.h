@@ -103,7 +103,14 @@ class Walk {
     std::int64_t score = 0;
   };
 
+  // Of some jobs, one for each.
+  struct Looks {
+    std::vector<std::size_t> bytes{};
+    std::vector<bool> has_subs{};
+  };
+
   Result<std::vector<Listed>> list(const Stage& stage, std::int64_t from);
+  Result<Looks> look_at(const std::vector<Listed>& entries);
   Result<void> chunk(const Stage& stage, Cursor& cursor, std::vector<Listed> entries);
   Result<std::optional<MovedJob>> load(const Stage& stage, const Listed& entry, std::int64_t place,
                                        const wire::Reply& hash, bool has_subs, Cursor& last);
@@ -125,6 +132,7 @@ class Walk {
   const MigratedQueue& queue_;
   V1Keys v1_;
   Sink& sink_;
+  bool subs_met_ = false;  // by the last look
   Tally changed_jobs_{"jobs"};
   Tally changed_schedulers_{"schedulers"};
 };
