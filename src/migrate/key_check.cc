@@ -37,8 +37,7 @@ Result<bool> KeyCheck::run(const OnPage& on_page, const OnFound& found) {
       continue;
     }
     readable_ = false;
-    found(std::string(owner(key.suffix)), "its key " + v2::quoted(v1_(key.suffix)) + " holds a " +
-                                              key.type + ", and not a " + std::string(wanted));
+    found(std::string(owner(key.suffix)), wrong_type(v1_(key.suffix), key.type, wanted));
   }
   if (more_ > 0) found({}, std::to_string(more_) + " more keys that nobody knows");
   return readable_;
@@ -70,32 +69,42 @@ Result<void> KeyCheck::each_of(const std::string& key, bool list, std::string_vi
   }
 }
 
+// Most keys are the hashes of jobs, and called so; of what they hold whoever reads them is told.
 Result<void> KeyCheck::page(const Replies& keys) {
+  std::vector<Unknown> others;
   Commands looks;
-  for (const auto& key : keys) wire::append_command(looks.emplace_back(), {"TYPE", key.text});
+  for (const auto& key : keys) {
+    const auto suffix = std::string_view(key.text).substr(v1_.base().size());
+    if (is_structure(suffix)) continue;
+    if (type_of_sub(suffix).empty() && !suffix.starts_with(kOwnerWord) &&
+        !suffix.starts_with(kRepeatWord)) {
+      balance_.has_key(suffix);
+      continue;
+    }
+    others.push_back({std::string(suffix), {}});
+    wire::append_command(looks.emplace_back(), {"TYPE", key.text});
+    wire::append_command(looks.emplace_back(), {"TYPE", v1_(before_last_colon(suffix))});
+  }
   const auto types = source_.ask_all(std::move(looks));
   if (!types) return types.error();
-  std::vector<Unknown> beside;  // a job, if it is one
-  Commands owners;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto& type = (*types)[i].text;
-    const auto suffix = std::string_view(keys[i].text).substr(v1_.base().size());
-    if (type == "none" || is_structure(suffix)) continue;
-    if (type_of_sub(suffix) == type) {
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    auto& [suffix, type] = others[i];
+    type = (*types)[2 * i].text;
+    if (type == "none") continue;
+    const auto sub = type_of_sub(suffix);
+    if (sub == type) {
       // Whoever a lock is of, it runs out by itself.
       if (type == "string") continue;
-      wire::append_command(owners.emplace_back(), {"TYPE", v1_(before_last_colon(suffix))});
-      beside.push_back({std::string(suffix), type});
+      kinds_.subs = true;
+      if ((*types)[2 * i + 1].text != "hash") keep(std::move(others[i]));
     } else if (type == "hash") {
       balance_.has_key(suffix);
-    } else if (type != "string" || !suffix.starts_with(kOwnerWord)) {
-      keep({std::string(suffix), type});
+    } else if (type == "string" && suffix.starts_with(kOwnerWord)) {
+      kinds_.owners = true;
+    } else {
+      keep(std::move(others[i]));
     }
   }
-  const auto jobs = source_.ask_all(std::move(owners));
-  if (!jobs) return jobs.error();
-  for (std::size_t i = 0; i < beside.size(); ++i)
-    if ((*jobs)[i].text != "hash") keep(std::move(beside[i]));
   return {};
 }
 

@@ -14,6 +14,7 @@
 
 #include "migrate/balance.h"
 #include "migrate/link.h"
+#include "migrate/reader.h"
 #include "migrate/v1_keys.h"
 
 namespace echomq::inline v2::migrate {
@@ -30,6 +31,8 @@ class KeyCheck {
   // The structures have to be of their types. Answers whether what stands in them can be read:
   // false where a job's key holds something else than a job.
   Result<bool> run(const OnPage& on_page, const OnFound& found);
+  // Afterwards.
+  [[nodiscard]] KnownKinds kinds() const { return kinds_; }
 
  private:
   // A key that nobody knew when it was seen.
@@ -68,6 +71,7 @@ class KeyCheck {
   std::vector<std::uint64_t> listed_{};
   std::int64_t more_ = 0;
   bool readable_ = true;
+  KnownKinds kinds_{.subs = false, .owners = false};
 };
 
 }  // namespace echomq::inline v2::migrate

@@ -6,6 +6,7 @@
 
 #include "migrate/key_check.h"
 #include "migrate/v1_suffix.h"
+#include "wire/command.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
@@ -33,15 +34,21 @@ Result<void> KeyCheck::look_at_buckets(std::size_t begin, std::size_t end, const
   std::vector<Unknown> unsure;
   std::string at = "0";
   do {
-    const auto keys =
-        source_.page({"SCAN", at, "MATCH", v1_.pattern({}), "COUNT", "1000", "TYPE", "hash"}, at);
+    const auto keys = source_.page({"SCAN", at, "MATCH", v1_.pattern({}), "COUNT", "1000"}, at);
     if (!keys) return keys.error();
+    const auto known = unsure.size();
+    Commands looks;
     for (const auto& key : *keys) {
       const auto suffix = std::string_view(key.text).substr(v1_.base().size());
       const auto bucket = Balance::bucket_of(suffix);
-      if (bucket >= begin && bucket < end && balance_.unsure(bucket) > 0 && !is_structure(suffix))
-        unsure.push_back({std::string(suffix), "hash"});
+      if (bucket < begin || bucket >= end || balance_.unsure(bucket) == 0 || is_structure(suffix))
+        continue;
+      unsure.push_back({std::string(suffix), {}});
+      wire::append_command(looks.emplace_back(), {"TYPE", key.text});
     }
+    const auto types = source_.ask_all(std::move(looks));
+    if (!types) return types.error();
+    for (std::size_t i = 0; i < types->size(); ++i) unsure[known + i].type = (*types)[i].text;
     if (auto stepped = on_page(); !stepped) return stepped;
   } while (at != "0");
   if (auto settled = settle(unsure, on_page); !settled) return settled;

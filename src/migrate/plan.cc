@@ -123,7 +123,7 @@ class Planning {
     if (!readable) return readable.error();
     if (!*readable) return {};
     Estimate sink(session_, queue, plan_, findings_);
-    Walk walk(session_.source(), session_.unit(), queue.names, sink);
+    Walk walk(session_.source(), session_.unit(), queue.names, sink, keys.kinds());
     if (auto walked = walk.jobs({}); !walked) return walked;
     return walk.parts(session_.now_ms());
   }

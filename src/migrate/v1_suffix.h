@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "migrate/names.h"
 #include "migrate/v1_keys.h"
 
@@ -35,6 +37,13 @@ inline std::string_view type_of_sub(std::string_view suffix) {
   for (const auto& [word, type] : kV1Subs)
     if (last == word) return type;
   return last == kV1Lock ? "string" : std::string_view();
+}
+
+// What is told of a key that holds something else than it should.
+inline std::string wrong_type(std::string_view key, std::string_view found,
+                              std::string_view wanted) {
+  return "its key " + v2::quoted(key) + " holds a " + std::string(found) + ", and not a " +
+         std::string(wanted);
 }
 
 }  // namespace echomq::inline v2::migrate
