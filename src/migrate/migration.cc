@@ -93,7 +93,10 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
                  {{"found", *stored}}};
   migrate::Copy sink(target, queue.names.to, *std::move(stored), session.stepper(queue),
                      account.teller(queue));
-  migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
+  const auto kinds = migrate::kinds_of(session.source(), queue.v1,
+                                       [&] { return session.step(queue, migrate::kLooking, 0); });
+  if (!kinds) return kinds.error();
+  migrate::Walk walk(session.source(), session.unit(), queue.names, sink, *kinds);
   auto done = walk.jobs(*from);
   if (done) done = walk.parts(queue.journal.began_ms);
   account.report.jobs += sink.moved();
@@ -107,7 +110,7 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
 Result<migrate::KnownKinds> check_keys(MigrationSession& session, const MovingQueue& queue,
                                        const migrate::KeyCheck::OnFound& found) {
   migrate::KeyCheck keys(session.source(), queue.v1);
-  const auto readable = keys.run([&] { return session.step(queue, "looking", 0); }, found);
+  const auto readable = keys.run([&] { return session.step(queue, migrate::kLooking, 0); }, found);
   if (!readable) return readable.error();
   return keys.kinds();
 }

@@ -21,7 +21,6 @@ constexpr std::int64_t kJobsPerSecond = 20'000;
 constexpr std::int64_t kBytesPerSecond = std::int64_t{20} << 20;
 // What a job takes beside its bytes: the hash, its key, an entry of a list or set.
 constexpr std::int64_t kOverhead = 200;
-constexpr std::string_view kLooking = "looking";
 constexpr std::chrono::milliseconds kWatchEach{50};
 constexpr std::chrono::seconds kRecent{60};
 

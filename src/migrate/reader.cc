@@ -3,11 +3,29 @@
 
 #include <utility>
 
+#include "migrate/v1_suffix.h"
 #include "queue/add_batcher.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
 namespace echomq::inline v2::migrate {
+
+Result<KnownKinds> kinds_of(Link& source, const V1Keys& v1,
+                            const std::function<Result<void>()>& on_page) {
+  KnownKinds kinds{.subs = false, .owners = false};
+  std::string at = "0";
+  do {
+    const auto keys = source.page({"SCAN", at, "MATCH", v1.pattern({}), "COUNT", "1000"}, at);
+    if (!keys) return keys.error();
+    for (const auto& key : *keys) {
+      const auto suffix = std::string_view(key.text).substr(v1.base().size());
+      kinds.subs = kinds.subs || !type_of_sub(suffix).empty();
+      kinds.owners = kinds.owners || suffix.starts_with(kOwnerWord);
+    }
+    if (auto stepped = on_page(); !stepped) return stepped.error();
+  } while (at != "0" && !(kinds.subs && kinds.owners));
+  return kinds;
+}
 
 Result<Piece> Reader::next() {
   while (used_ == entries_.size()) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,10 @@ struct KnownKinds {
   bool subs = true;    // keys beside the hash of a job
   bool owners = true;  // of deduplication ids
 };
+
+// By the names of all keys. What is of another type than its name says counts too.
+Result<KnownKinds> kinds_of(Link& source, const V1Keys& v1,
+                            const std::function<Result<void>()>& on_page);
 
 struct Listed {
   std::string id{};

@@ -53,24 +53,25 @@ Result<void> Walk::jobs(Cursor from) {
     return std::async(std::launch::async, [&reader] { return reader.next(); });
   };
   for (auto ahead = read_ahead();;) {
-    const auto piece = ahead.get();
+    auto piece = ahead.get();
     if (!piece) return piece.error();
     if (piece->stage == kStages.size()) break;
     ahead = read_ahead();
     if (piece->stage != from.stage) from = {.stage = piece->stage};
-    if (auto taken = take(*piece, from); !taken) return taken;
+    if (auto taken = take(*std::move(piece), from); !taken) return taken;
   }
   tell_changes(changed_jobs_);
   return {};
 }
 
-Result<void> Walk::take(const Piece& piece, Cursor& cursor) {
+Result<void> Walk::take(Piece piece, Cursor& cursor) {
   const auto& stage = kStages[piece.stage];
   Chunk chunk{.stage = &stage};
   Cursor last = cursor;
   last.at = piece.at;
   for (std::size_t i = 0; i < piece.entries.size(); ++i, ++last.at) {
-    auto job = load(stage, piece.entries[i], last.at, piece.hashes[i], piece.has_subs[i], last);
+    auto job =
+        load(stage, piece.entries[i], last.at, std::move(piece.hashes[i]), piece.has_subs[i], last);
     if (!job) return job.error();
     if (*job) chunk.jobs.push_back(**std::move(job));
   }
@@ -86,8 +87,8 @@ void Walk::tell_changes(Tally& tally) {
 }
 
 Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& entry,
-                                           std::int64_t place, const wire::Reply& hash,
-                                           bool has_subs, Cursor& last) {
+                                           std::int64_t place, wire::Reply hash, bool has_subs,
+                                           Cursor& last) {
   using Loaded = std::optional<MovedJob>;
   if (is_old_marker(entry.id)) return Loaded{};
   if (hash.is_error()) {
@@ -109,7 +110,7 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
   const Standing standing{stage.state,
                           stage.place == Structure::prioritized ? job.score : std::string()};
   Changes changes;
-  auto fields = map_job(unit_, standing, entry.id, read_hash(hash), &changes);
+  auto fields = map_job(unit_, standing, entry.id, read_hash(std::move(hash)), &changes);
   if (!fields) {
     sink_.tell(entry.id, true, fields.error().detail);
     return Loaded{};

@@ -85,9 +85,9 @@ class Walk {
   Result<void> parts(std::int64_t at_ms);
 
  private:
-  Result<void> take(const Piece& piece, Cursor& cursor);
+  Result<void> take(Piece piece, Cursor& cursor);
   Result<std::optional<MovedJob>> load(const Stage& stage, const Listed& entry, std::int64_t place,
-                                       const wire::Reply& hash, bool has_subs, Cursor& last);
+                                       wire::Reply hash, bool has_subs, Cursor& last);
   Result<void> subs(const std::string& v1_id, const std::string& id, Fields& fields, JobState state,
                     std::string& refusal);
   Result<void> logs(const std::string& v1_id, const std::string& id);
