@@ -38,7 +38,9 @@ class Reading {
     options_ = *std::move(opts);
     if (!text("defa").empty())
       return not_understood("it is to fail when a v1 worker takes it the next time (" +
-                            text("defa") + "): let v1's workers take it, or remove it");
+                            text("defa") +
+                            "): let a v1 worker take it, which fails it without running it, or "
+                            "remove it");
     const auto priority = number("priority");
     if (priority < 0 || priority > kMaxPriority)
       return not_understood("its priority is " + std::to_string(priority) + "; 2.0 has 0 to " +
