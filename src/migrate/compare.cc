@@ -53,11 +53,11 @@ Result<void> Compare::jobs(const Chunk& chunk) {
     for (const auto sub : kSubs) words.push_back(job_key(queue_, job.id, sub));
     reads.push_back(command_of(words));
   }
-  const auto found = target_.ask_all(std::move(reads));
+  auto found = target_.ask_all(std::move(reads));
   if (!found) return found.error();
   for (std::size_t i = 0; i < chunk.jobs.size(); ++i) {
     const auto& job = chunk.jobs[i];
-    const auto text = difference_of(job.fields, read_hash((*found)[2 * i]));
+    const auto text = difference_of(job.fields, read_hash(std::move((*found)[2 * i])));
     if (!text.empty()) differs_(job.v1_id, text);
     // One that is missing was told when it was compared.
     const auto known = std::count_if(kSubs.begin(), kSubs.end(), [this, &job](Sub sub) {

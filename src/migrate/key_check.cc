@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "migrate/key_check.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
-#include "migrate/names.h"
+#include "migrate/v1_suffix.h"
 #include "migrate/walk.h"
 #include "wire/command.h"
 
@@ -14,118 +13,108 @@ namespace {
 
 constexpr std::int64_t kIdsAtOnce = 1'000;
 constexpr std::size_t kUnknownKept = 10'000;
-constexpr std::string_view kAnyType = "*";
-constexpr std::string_view kRepeatWord = "repeat:";
-constexpr std::string_view kOwnerWord = "de:";
-constexpr std::string_view kKeptAddWord = "dn:";
-
-std::uint64_t print_of(std::string_view id) { return std::hash<std::string_view>{}(id); }
-
-// "7:logs" is of job "7"; empty: it is no sub-key.
-std::string_view type_of_sub(std::string_view suffix) {
-  const auto colon = suffix.rfind(':');
-  if (colon == std::string_view::npos) return {};
-  const auto last = suffix.substr(colon + 1);
-  for (const auto& [word, type] : kV1Subs)
-    if (last == word) return type;
-  return last == kV1Lock ? "string" : std::string_view();
-}
 
 }  // namespace
 
 Result<bool> KeyCheck::run(const OnPage& on_page, const OnFound& found) {
-  if (auto listed = list_ids(on_page); !listed) return listed.error();
+  if (auto listed = each_listed([this](std::string_view id) { balance_.stands(id); }, on_page);
+      !listed)
+    return listed.error();
   std::string at = "0";
   do {
     const auto keys = source_.page({"SCAN", at, "MATCH", v1_.pattern({}), "COUNT", "1000"}, at);
     if (!keys) return keys.error();
-    if (auto seen = page(*keys, found); !seen) return seen.error();
+    if (auto seen = page(*keys); !seen) return seen.error();
     if (auto stepped = on_page(); !stepped) return stepped.error();
   } while (at != "0");
-  if (!unknown_.empty())
-    if (auto looked = look_again(on_page, found); !looked) return looked.error();
+  if (auto looked = look_at_unsure(on_page); !looked) return looked.error();
+  // What was unknown may have been added meanwhile, or be gone.
+  if (auto settled = settle(unknown_, on_page); !settled) return settled.error();
+  for (const auto& key : unknown_) {
+    const auto wanted = expected(key.suffix);
+    if (wanted.empty() || key.suffix.starts_with(kOwnerWord)) {
+      if (auto told = tell(key, found); !told) return told.error();
+      continue;
+    }
+    readable_ = false;
+    found(std::string(owner(key.suffix)), wrong_type(v1_(key.suffix), key.type, wanted));
+  }
+  if (more_ > 0) found({}, std::to_string(more_) + " more keys that nobody knows");
   return readable_;
 }
 
-Result<void> KeyCheck::list_ids(const OnPage& on_page) {
+Result<void> KeyCheck::each_listed(const OnId& on_id, const OnPage& on_page) {
   for (const auto& stage : kStages)
-    if (auto done = list_ids_of(v1_(stage.v1), stage.list, {}, on_page); !done) return done;
-  if (auto done = list_ids_of(v1_("active"), /*list=*/true, {}, on_page); !done) return done;
+    if (auto done = each_of(v1_(stage.v1), stage.list, {}, on_id, on_page); !done) return done;
+  if (auto done = each_of(v1_("active"), /*list=*/true, {}, on_id, on_page); !done) return done;
   const auto type = source_.ask({"TYPE", v1_("repeat")});
   if (!type) return type.error();
   const auto repeats = v1_(type->text == "string" ? kKeptRepeat : "repeat");
-  if (auto done = list_ids_of(repeats, /*list=*/false, kRepeatWord, on_page); !done) return done;
-  std::sort(listed_.begin(), listed_.end());
-  listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
-  return {};
+  return each_of(repeats, /*list=*/false, kRepeatWord, on_id, on_page);
 }
 
-Result<void> KeyCheck::list_ids_of(const std::string& key, bool list, std::string_view before,
-                                   const OnPage& on_page) {
+Result<void> KeyCheck::each_of(const std::string& key, bool list, std::string_view before,
+                               const OnId& on_id, const OnPage& on_page) {
+  std::string id(before);
   for (std::int64_t from = 0;; from += kIdsAtOnce) {
     const auto ids = source_.ask({list ? "LRANGE" : "ZRANGE", key, std::to_string(from),
                                   std::to_string(from + kIdsAtOnce - 1)});
     if (!ids) return ids.error();
-    for (const auto& id : ids->items)
-      listed_.push_back(print_of(before.empty() ? id.text : std::string(before) + id.text));
+    for (const auto& found : ids->items) {
+      id.resize(before.size());
+      on_id(id += found.text);
+    }
     if (ids->items.size() < static_cast<std::size_t>(kIdsAtOnce)) return {};
     if (auto stepped = on_page(); !stepped) return stepped;
   }
 }
 
-bool KeyCheck::is_listed(std::string_view id) const {
-  return std::binary_search(listed_.begin(), listed_.end(), print_of(id));
-}
-
-std::string_view KeyCheck::owner(std::string_view suffix) const {
-  if (is_listed(suffix)) return suffix;
-  const auto colon = suffix.rfind(':');
-  return colon == std::string_view::npos ? std::string_view() : suffix.substr(0, colon);
-}
-
-std::string_view KeyCheck::expected(std::string_view suffix) const {
-  // A job that is called as a structure is stopped by the walk, which names it.
-  for (const auto& [word, type] : kV1Structures)
-    if (word == suffix) return kAnyType;
-  if (is_v1_structure(suffix)) return kAnyType;
-  if (is_listed(suffix)) return "hash";
-  const auto sub = type_of_sub(suffix);
-  // Whoever a lock is of, it runs out by itself.
-  if (!sub.empty() && (sub == "string" || is_listed(owner(suffix)))) return sub;
-  if (suffix.starts_with(kOwnerWord)) return "string";
-  return {};
-}
-
-Result<void> KeyCheck::page(const Replies& keys, const OnFound& found) {
+// Most keys are the hashes of jobs, and called so; of what they hold whoever reads them is told.
+Result<void> KeyCheck::page(const Replies& keys) {
+  std::vector<Unknown> others;
   Commands looks;
-  for (const auto& key : keys) wire::append_command(looks.emplace_back(), {"TYPE", key.text});
+  for (const auto& key : keys) {
+    const auto suffix = std::string_view(key.text).substr(v1_.base().size());
+    if (is_structure(suffix)) continue;
+    if (type_of_sub(suffix).empty() && !suffix.starts_with(kOwnerWord) &&
+        !suffix.starts_with(kRepeatWord)) {
+      balance_.has_key(suffix);
+      continue;
+    }
+    others.push_back({std::string(suffix), {}});
+    wire::append_command(looks.emplace_back(), {"TYPE", key.text});
+    wire::append_command(looks.emplace_back(), {"TYPE", v1_(before_last_colon(suffix))});
+  }
   const auto types = source_.ask_all(std::move(looks));
   if (!types) return types.error();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto& type = (*types)[i].text;
-    const auto suffix = std::string_view(keys[i].text).substr(v1_.base().size());
-    const auto wanted = expected(suffix);
-    if (type == "none" || wanted == kAnyType || wanted == type) continue;
-    if (!wanted.empty() && !suffix.starts_with(kOwnerWord)) {
-      readable_ = false;
-      found(std::string(owner(suffix)), "its key " + v2::quoted(keys[i].text) + " holds a " + type +
-                                            ", and not a " + std::string(wanted));
-    } else if (unknown_.size() < kUnknownKept) {
-      unknown_.push_back({std::string(suffix), type});
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    auto& [suffix, type] = others[i];
+    type = (*types)[2 * i].text;
+    if (type == "none") continue;
+    const auto sub = type_of_sub(suffix);
+    if (sub == type) {
+      // Whoever a lock is of, it runs out by itself.
+      if (type == "string") continue;
+      kinds_.subs = true;
+      if ((*types)[2 * i + 1].text != "hash") keep(std::move(others[i]));
+    } else if (type == "hash") {
+      balance_.has_key(suffix);
+    } else if (type == "string" && suffix.starts_with(kOwnerWord)) {
+      kinds_.owners = true;
     } else {
-      ++more_;
+      keep(std::move(others[i]));
     }
   }
   return {};
 }
 
-Result<void> KeyCheck::look_again(const OnPage& on_page, const OnFound& found) {
-  if (auto listed = list_ids(on_page); !listed) return listed;
-  for (const auto& key : unknown_)
-    if (expected(key.suffix) != key.type)
-      if (auto told = tell(key, found); !told) return told;
-  if (more_ > 0) found({}, std::to_string(more_) + " more keys that nobody knows");
-  return {};
+bool KeyCheck::has_room() const { return unknown_.size() < kUnknownKept; }
+
+void KeyCheck::keep(Unknown key) {
+  if (has_room()) return unknown_.push_back(std::move(key));
+  ++more_;
+  // It may be what stands for a job.
+  if (key.type != "hash") readable_ = false;
 }
 
 Result<void> KeyCheck::tell(const Unknown& key, const OnFound& found) {

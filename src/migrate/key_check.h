@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Looks whether somebody knows what each key of a v1 queue is. What is not moved would stay behind
 // without a word, so a key that is neither a structure of v1 nor of a job or scheduler that stands
-// somewhere, or that holds another type than it should, is told.
+// somewhere, or that holds another type than it should, is told. It needs no more memory for a
+// queue of millions than for a small one: what has to be known by name are the keys that nobody
+// knows yet.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "migrate/balance.h"
 #include "migrate/link.h"
+#include "migrate/reader.h"
 #include "migrate/v1_keys.h"
 
 namespace echomq::inline v2::migrate {
@@ -27,6 +31,8 @@ class KeyCheck {
   // The structures have to be of their types. Answers whether what stands in them can be read:
   // false where a job's key holds something else than a job.
   Result<bool> run(const OnPage& on_page, const OnFound& found);
+  // Afterwards.
+  [[nodiscard]] KnownKinds kinds() const { return kinds_; }
 
  private:
   // A key that nobody knew when it was seen.
@@ -35,26 +41,37 @@ class KeyCheck {
     std::string type{};
   };
 
-  Result<void> list_ids(const OnPage& on_page);
-  Result<void> list_ids_of(const std::string& key, bool list, std::string_view before,
-                           const OnPage& on_page);
+  using OnId = std::function<void(std::string_view id)>;
+
+  // All ids that stand somewhere, those of schedulers as "repeat:<member>".
+  Result<void> each_listed(const OnId& on_id, const OnPage& on_page);
+  Result<void> each_of(const std::string& key, bool list, std::string_view before,
+                       const OnId& on_id, const OnPage& on_page);
+  Result<void> page(const Replies& keys);
+  // For one more that is kept by name.
+  [[nodiscard]] bool has_room() const;
+  void keep(Unknown key);
+  // Looks at the ids that do not balance, as many together as may be kept.
+  Result<void> look_at_unsure(const OnPage& on_page);
+  Result<void> look_at_buckets(std::size_t begin, std::size_t end, const OnPage& on_page);
+  // Takes out the keys of which the lists say what they are.
+  Result<void> settle(std::vector<Unknown>& keys, const OnPage& on_page);
   [[nodiscard]] bool is_listed(std::string_view id) const;
-  // The type that a key has to have; empty: nobody knows it, "*": whatever it is.
+  // The type that a key has to have; empty: nobody knows it.
   [[nodiscard]] std::string_view expected(std::string_view suffix) const;
   // The job that a key belongs to.
   [[nodiscard]] std::string_view owner(std::string_view suffix) const;
-  Result<void> page(const Replies& keys, const OnFound& found);
-  // What was unknown may have been added meanwhile, or be gone.
-  Result<void> look_again(const OnPage& on_page, const OnFound& found);
   Result<void> tell(const Unknown& key, const OnFound& found);
 
   Link& source_;
   const V1Keys& v1_;
-  // Hashes of the ids that stand somewhere, in order: eight bytes a job.
-  std::vector<std::uint64_t> listed_{};
+  Balance balance_{};
   std::vector<Unknown> unknown_{};
+  // Of the ids that they may belong to: hashes of those that stand somewhere, in order.
+  std::vector<std::uint64_t> listed_{};
   std::int64_t more_ = 0;
   bool readable_ = true;
+  KnownKinds kinds_{.subs = false, .owners = false};
 };
 
 }  // namespace echomq::inline v2::migrate

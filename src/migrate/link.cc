@@ -83,6 +83,14 @@ Link::~Link() {
 }
 
 Result<Replies> Link::ask_all(Commands commands) {
+  auto replies = ask_each(std::move(commands));
+  if (!replies) return replies;
+  for (const auto& reply : *replies)
+    if (reply.is_error()) return protocol::refusal(reply.text, {}, {});
+  return replies;
+}
+
+Result<Replies> Link::ask_each(Commands commands) {
   if (commands.empty()) return Replies{};
   const auto began = std::chrono::steady_clock::now();
   // On the loop only.
@@ -95,8 +103,6 @@ Result<Replies> Link::ask_all(Commands commands) {
     void take(std::size_t i, Result<wire::Reply> reply) {
       if (!reply)
         problem = reply.error();
-      else if (reply->is_error())
-        problem = protocol::refusal(reply->text, {}, {});
       else
         replies[i] = *std::move(reply);
       if (--missing > 0) return;
@@ -112,8 +118,11 @@ Result<Replies> Link::ask_all(Commands commands) {
           std::move(commands[i]), core_->options().command_timeout,
           [asked, i](Result<wire::Reply> reply) { asked->take(i, std::move(reply)); });
   });
-  longest_ = std::max(longest_, std::chrono::duration_cast<std::chrono::milliseconds>(
-                                    std::chrono::steady_clock::now() - began));
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - began);
+  auto longest = longest_ms_.load();
+  while (took.count() > longest && !longest_ms_.compare_exchange_weak(longest, took.count()))
+    ;
   return replies;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Link: the way to one server of a migration: commands go out, answers come back, and whoever asks
 // waits. It is a connection of its own, and on the source it is all that a migration has of it:
-// nothing is registered there, no node id is taken, and looking writes nothing.
+// nothing is registered there, no node id is taken, and looking writes nothing. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,8 @@ class Link {
 
   // An error reply to one of the commands is the error of all.
   Result<Replies> ask_all(Commands commands);
+  // It is the answer to that command.
+  Result<Replies> ask_each(Commands commands);
   Result<wire::Reply> ask(const std::vector<std::string>& words);
   // SCAN and its like: the words hold the cursor, and `at` is the next one afterwards ("0": all was
   // seen). Answers what was found.
@@ -45,7 +48,9 @@ class Link {
   // The server, without a password.
   [[nodiscard]] const std::string& url() const { return url_; }
   // The longest time that one ask took so far, from the sending to the last answer.
-  [[nodiscard]] std::chrono::milliseconds longest() const { return longest_; }
+  [[nodiscard]] std::chrono::milliseconds longest() const {
+    return std::chrono::milliseconds(longest_ms_);
+  }
 
  private:
   Link(std::shared_ptr<ClientCore> core, std::shared_ptr<wire::Connection> connection,
@@ -55,7 +60,7 @@ class Link {
   std::shared_ptr<ClientCore> core_;
   std::shared_ptr<wire::Connection> connection_;
   std::string url_;
-  std::chrono::milliseconds longest_{0};
+  std::atomic<std::int64_t> longest_ms_{0};
 };
 
 }  // namespace echomq::inline v2::migrate

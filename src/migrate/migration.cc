@@ -93,7 +93,10 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
                  {{"found", *stored}}};
   migrate::Copy sink(target, queue.names.to, *std::move(stored), session.stepper(queue),
                      account.teller(queue));
-  migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
+  const auto kinds = migrate::kinds_of(session.source(), queue.v1,
+                                       [&] { return session.step(queue, migrate::kLooking, 0); });
+  if (!kinds) return kinds.error();
+  migrate::Walk walk(session.source(), session.unit(), queue.names, sink, *kinds);
   auto done = walk.jobs(*from);
   if (done) done = walk.parts(queue.journal.began_ms);
   account.report.jobs += sink.moved();
@@ -104,12 +107,12 @@ Result<void> copy(MigrationSession& session, MovingQueue& queue, Account& accoun
 }
 
 // What nobody understands has not been moved, and would stay behind.
-Result<void> check_keys(MigrationSession& session, const MovingQueue& queue,
-                        const migrate::KeyCheck::OnFound& found) {
+Result<migrate::KnownKinds> check_keys(MigrationSession& session, const MovingQueue& queue,
+                                       const migrate::KeyCheck::OnFound& found) {
   migrate::KeyCheck keys(session.source(), queue.v1);
-  const auto readable = keys.run([&] { return session.step(queue, "looking", 0); }, found);
+  const auto readable = keys.run([&] { return session.step(queue, migrate::kLooking, 0); }, found);
   if (!readable) return readable.error();
-  return {};
+  return keys.kinds();
 }
 
 // Of queues that were compared before, and whose source is not being deleted yet.
@@ -122,7 +125,7 @@ Result<void> check_verified(MigrationSession& session) {
       if (!job.empty()) first.append("job ").append(job).append(" ");
       first.append(text);
     };
-    if (auto known = check_keys(session, queue, note); !known) return known;
+    if (auto known = check_keys(session, queue, note); !known) return known.error();
     if (!first.empty()) return migrate::wrong_phase(queue, "holds what nobody has moved: " + first);
   }
   return {};
@@ -135,9 +138,10 @@ Result<void> compare(MigrationSession& session, MovingQueue& queue, MigrationCom
     if (all.differences.size() < migrate::kKeptFindings)
       all.differences.push_back({queue.names.to, job, text});
   };
-  if (auto known = check_keys(session, queue, differs); !known) return known;
+  const auto kinds = check_keys(session, queue, differs);
+  if (!kinds) return kinds.error();
   migrate::Compare sink(session.target(), queue.names.to, session.stepper(queue), differs);
-  migrate::Walk walk(session.source(), session.unit(), queue.names, sink);
+  migrate::Walk walk(session.source(), session.unit(), queue.names, sink, *kinds);
   if (auto done = walk.jobs({}); !done) return done;
   if (auto done = walk.parts(queue.journal.began_ms); !done) return done;
   const auto settings = session.settings(queue);

@@ -21,7 +21,6 @@ constexpr std::int64_t kJobsPerSecond = 20'000;
 constexpr std::int64_t kBytesPerSecond = std::int64_t{20} << 20;
 // What a job takes beside its bytes: the hash, its key, an entry of a list or set.
 constexpr std::int64_t kOverhead = 200;
-constexpr std::string_view kLooking = "looking";
 constexpr std::chrono::milliseconds kWatchEach{50};
 constexpr std::chrono::seconds kRecent{60};
 
@@ -123,7 +122,7 @@ class Planning {
     if (!readable) return readable.error();
     if (!*readable) return {};
     Estimate sink(session_, queue, plan_, findings_);
-    Walk walk(session_.source(), session_.unit(), queue.names, sink);
+    Walk walk(session_.source(), session_.unit(), queue.names, sink, keys.kinds());
     if (auto walked = walk.jobs({}); !walked) return walked;
     return walk.parts(session_.now_ms());
   }

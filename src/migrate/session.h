@@ -21,6 +21,7 @@
 namespace echomq::inline v2::migrate {
 
 inline constexpr std::size_t kKeptFindings = 1'000;
+inline constexpr std::string_view kLooking = "looking";  // the step that changes nothing
 
 struct MovingQueue {
   MigratedQueue names{};

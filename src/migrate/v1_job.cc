@@ -33,12 +33,14 @@ class Reading {
   Result<Fields> run() {
     if (is_v1_structure(id_))
       return not_understood("its id is the name of a key of every v1 queue, which it overwrote");
-    const auto opts = read_v1_options(text("opts"));
+    auto opts = read_v1_options(text("opts"));
     if (!opts) return not_understood("its opts are no JSON object: " + v2::quoted(text("opts")));
-    options_ = *opts;
+    options_ = *std::move(opts);
     if (!text("defa").empty())
       return not_understood("it is to fail when a v1 worker takes it the next time (" +
-                            text("defa") + "): let v1's workers take it, or remove it");
+                            text("defa") +
+                            "): let a v1 worker take it, which fails it without running it, or "
+                            "remove it");
     const auto priority = number("priority");
     if (priority < 0 || priority > kMaxPriority)
       return not_understood("its priority is " + std::to_string(priority) + "; 2.0 has 0 to " +
@@ -166,10 +168,10 @@ class Reading {
 
 }  // namespace
 
-V1Hash read_hash(const wire::Reply& reply) {
+V1Hash read_hash(wire::Reply reply) {
   V1Hash hash;
   for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2)
-    hash.emplace(reply.items[i].text, reply.items[i + 1].text);
+    hash.emplace(std::move(reply.items[i].text), std::move(reply.items[i + 1].text));
   return hash;
 }
 

@@ -23,7 +23,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 // Of a v1 hash, by name.
 using V1Hash = std::map<std::string, std::string, std::less<>>;
-V1Hash read_hash(const wire::Reply& reply);
+V1Hash read_hash(wire::Reply reply);
 // Empty: it has no such field.
 const std::string& text_of(const V1Hash& hash, std::string_view name);
 

@@ -139,8 +139,11 @@ Changes changes_of(const V1Options& options) {
 }
 
 Json read_object(std::string_view text) {
+  // Most jobs have no parent, and a parser takes its time to say that nothing is no JSON.
+  if (text.empty()) return Json::object();
   auto json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_object() ? json : Json::object();
+  if (!json.is_object()) return Json::object();
+  return json;
 }
 
 std::optional<V1Options> read_v1_options(std::string_view text) {

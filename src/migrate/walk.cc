@@ -2,16 +2,15 @@
 #include "migrate/walk.h"
 
 #include <algorithm>
-#include <array>
+#include <future>
 #include <utility>
 
 #include "base/number.h"
 #include "base/parts.h"
 #include "base/text.h"
 #include "job/record.h"
-#include "queue/add_batcher.h"
-#include "wire/command.h"
-#include "wire/reply_form.h"
+#include "migrate/v1_suffix.h"
+#include "protocol/refusal.h"
 
 namespace echomq::inline v2::migrate {
 namespace {
@@ -19,11 +18,6 @@ namespace {
 // Scores of v1: a time in `delayed` has 12 bits for an order behind it, a priority 32.
 constexpr std::int64_t kDelayedUnit = 4'096;
 constexpr std::int64_t kPriorityUnit = std::int64_t{1} << 32;
-
-// The fields of a job that may be of any size.
-constexpr std::array<const char*, 6> kLargeFields{"data",       "opts",        "progress",
-                                                  "stacktrace", "returnvalue", "failedReason"};
-constexpr std::size_t kLooks = kLargeFields.size() + 1;  // commands for each job
 
 std::int64_t score_of(const Stage& stage, std::int64_t v1_score, std::int64_t place,
                       const std::string& id, const Cursor& last) {
@@ -52,17 +46,38 @@ std::optional<Cursor> Cursor::read(std::string_view text) {
   return cursor;
 }
 
+// The next piece is read while what is done with this one goes on.
 Result<void> Walk::jobs(Cursor from) {
-  for (; from.stage < kStages.size(); from = {.stage = from.stage + 1}) {
-    const auto& stage = kStages[from.stage];
-    while (true) {
-      auto entries = list(stage, from.at);
-      if (!entries) return entries.error();
-      if (entries->empty()) break;
-      if (auto done = chunk(stage, from, *std::move(entries)); !done) return done;
-    }
+  Reader reader(source_, v1_, kinds_, from.stage, from.at);
+  const auto read_ahead = [&reader] {
+    return std::async(std::launch::async, [&reader] { return reader.next(); });
+  };
+  for (auto ahead = read_ahead();;) {
+    auto piece = ahead.get();
+    if (!piece) return piece.error();
+    if (piece->stage == kStages.size()) break;
+    ahead = read_ahead();
+    if (piece->stage != from.stage) from = {.stage = piece->stage};
+    if (auto taken = take(*std::move(piece), from); !taken) return taken;
   }
   tell_changes(changed_jobs_);
+  return {};
+}
+
+Result<void> Walk::take(Piece piece, Cursor& cursor) {
+  const auto& stage = kStages[piece.stage];
+  Chunk chunk{.stage = &stage};
+  Cursor last = cursor;
+  last.at = piece.at;
+  for (std::size_t i = 0; i < piece.entries.size(); ++i, ++last.at) {
+    auto job =
+        load(stage, piece.entries[i], last.at, std::move(piece.hashes[i]), piece.has_subs[i], last);
+    if (!job) return job.error();
+    if (*job) chunk.jobs.push_back(**std::move(job));
+  }
+  chunk.to = last;
+  if (auto taken = sink_.take(chunk); !taken) return taken;
+  cursor = last;
   return {};
 }
 
@@ -71,76 +86,20 @@ void Walk::tell_changes(Tally& tally) {
       [this](const std::string& job, const std::string& text) { sink_.tell(job, false, text); });
 }
 
-Result<std::vector<Walk::Listed>> Walk::list(const Stage& stage, std::int64_t from) {
-  const auto key = v1_(stage.v1);
-  constexpr auto kMany = static_cast<std::int64_t>(kMaxBatchJobs);
-  std::vector<Listed> entries;
-  if (!stage.list) {
-    const auto reply = source_.ask(
-        {"ZRANGE", key, std::to_string(from), std::to_string(from + kMany - 1), "WITHSCORES"});
-    if (!reply) return reply.error();
-    for (auto& [id, score] : wire::scored(*reply)) entries.push_back({std::move(id), score});
-    return entries;
-  }
-  // v1 takes from the right end, 2.0 from the left one.
-  const auto reply =
-      source_.ask({"LRANGE", key, std::to_string(-(from + kMany)), std::to_string(-(from + 1))});
-  if (!reply) return reply.error();
-  for (auto it = reply->items.rbegin(); it != reply->items.rend(); ++it)
-    entries.push_back({it->text, 0});
-  return entries;
-}
-
-// What is read together is bounded by what the jobs weigh, which is asked first.
-Result<void> Walk::chunk(const Stage& stage, Cursor& cursor, std::vector<Listed> entries) {
-  Commands looks;
-  for (const auto& entry : entries) {
-    std::vector<std::string> words{"EXISTS"};
-    for (const auto& [word, type] : kV1Subs) words.push_back(v1_.sub(entry.id, word));
-    looks.push_back(command_of(words));
-    for (const auto* const field : kLargeFields)
-      wire::append_command(looks.emplace_back(), {"HSTRLEN", v1_(entry.id), field});
-  }
-  const auto seen = source_.ask_all(std::move(looks));
-  if (!seen) return seen.error();
-  for (std::size_t begin = 0; begin < entries.size();) {
-    Commands reads;
-    std::size_t bytes = 0;
-    auto end = begin;
-    while (end < entries.size()) {
-      std::size_t size = 256;  // for the rest of it
-      for (std::size_t i = 1; i < kLooks; ++i)
-        size += static_cast<std::size_t>((*seen)[kLooks * end + i].integer);
-      if (end > begin && bytes + size > kMaxBatchBytes) break;
-      bytes += size;
-      wire::append_command(reads.emplace_back(), {"HGETALL", v1_(entries[end].id)});
-      ++end;
-    }
-    const auto hashes = source_.ask_all(std::move(reads));
-    if (!hashes) return hashes.error();
-    Chunk chunk{.stage = &stage};
-    Cursor last = cursor;
-    for (auto i = begin; i < end; ++i) {
-      const auto place = cursor.at + static_cast<std::int64_t>(i - begin);
-      auto job = load(stage, entries[i], place, (*hashes)[i - begin],
-                      (*seen)[kLooks * i].integer > 0, last);
-      if (!job) return job.error();
-      if (*job) chunk.jobs.push_back(**std::move(job));
-    }
-    last.at = cursor.at + static_cast<std::int64_t>(end - begin);
-    chunk.to = last;
-    if (auto taken = sink_.take(chunk); !taken) return taken;
-    cursor = last;
-    begin = end;
-  }
-  return {};
-}
-
 Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& entry,
-                                           std::int64_t place, const wire::Reply& hash,
-                                           bool has_subs, Cursor& last) {
+                                           std::int64_t place, wire::Reply hash, bool has_subs,
+                                           Cursor& last) {
   using Loaded = std::optional<MovedJob>;
   if (is_old_marker(entry.id)) return Loaded{};
+  if (hash.is_error()) {
+    const auto type = source_.ask({"TYPE", v1_(entry.id)});
+    if (!type) return type.error();
+    if (type->text != "hash" && type->text != "none")
+      sink_.tell(entry.id, true, wrong_type(v1_(entry.id), type->text, "hash"));
+    else
+      return protocol::refusal(hash.text, queue_.from, v1_(entry.id));
+    return Loaded{};
+  }
   if (hash.items.empty()) {
     sink_.tell(entry.id, false, "stands in `" + std::string(stage.v1) + "` and is no job any more");
     return Loaded{};
@@ -151,7 +110,7 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
   const Standing standing{stage.state,
                           stage.place == Structure::prioritized ? job.score : std::string()};
   Changes changes;
-  auto fields = map_job(unit_, standing, entry.id, read_hash(hash), &changes);
+  auto fields = map_job(unit_, standing, entry.id, read_hash(std::move(hash)), &changes);
   if (!fields) {
     sink_.tell(entry.id, true, fields.error().detail);
     return Loaded{};

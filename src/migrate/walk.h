@@ -4,7 +4,6 @@
 // compares looks whether they are there.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,29 +14,11 @@
 #include "echomq/migration.h"
 #include "migrate/link.h"
 #include "migrate/names.h"
+#include "migrate/reader.h"
 #include "migrate/v1_job.h"
 #include "migrate/v1_keys.h"
 
 namespace echomq::inline v2::migrate {
-
-// A list or sorted set of v1 whose jobs are moved, and where to.
-struct Stage {
-  std::string_view v1{};
-  bool list = false;
-  Structure place = Structure::wait;
-  JobState state = JobState::waiting;
-};
-
-// Paused jobs were there first.
-inline constexpr std::array<Stage, 7> kStages{{
-    {"paused", true, Structure::wait, JobState::waiting},
-    {"wait", true, Structure::wait, JobState::waiting},
-    {"prioritized", false, Structure::prioritized, JobState::prioritized},
-    {"delayed", false, Structure::delayed, JobState::delayed},
-    {"waiting-children", false, Structure::waiting_children, JobState::waiting_children},
-    {"completed", false, Structure::completed, JobState::completed},
-    {"failed", false, Structure::failed, JobState::failed},
-}};
 
 // How far a walk has come: `<stage>:<place>:<due>:<id>`. In `delayed` several jobs may have had one
 // time and an order among themselves; `due` and `id` are those of the last one, from which the time
@@ -88,8 +69,14 @@ class Sink {
 
 class Walk {
  public:
-  Walk(Link& source, const Unit& unit, const MigratedQueue& queue, Sink& sink)
-      : source_(source), unit_(unit), queue_(queue), v1_(unit.prefix(), queue.from), sink_(sink) {}
+  Walk(Link& source, const Unit& unit, const MigratedQueue& queue, Sink& sink,
+       KnownKinds kinds = {})
+      : source_(source),
+        unit_(unit),
+        queue_(queue),
+        v1_(unit.prefix(), queue.from),
+        sink_(sink),
+        kinds_(kinds) {}
 
   // The jobs from there on.
   Result<void> jobs(Cursor from);
@@ -98,15 +85,9 @@ class Walk {
   Result<void> parts(std::int64_t at_ms);
 
  private:
-  struct Listed {
-    std::string id;
-    std::int64_t score = 0;
-  };
-
-  Result<std::vector<Listed>> list(const Stage& stage, std::int64_t from);
-  Result<void> chunk(const Stage& stage, Cursor& cursor, std::vector<Listed> entries);
+  Result<void> take(Piece piece, Cursor& cursor);
   Result<std::optional<MovedJob>> load(const Stage& stage, const Listed& entry, std::int64_t place,
-                                       const wire::Reply& hash, bool has_subs, Cursor& last);
+                                       wire::Reply hash, bool has_subs, Cursor& last);
   Result<void> subs(const std::string& v1_id, const std::string& id, Fields& fields, JobState state,
                     std::string& refusal);
   Result<void> logs(const std::string& v1_id, const std::string& id);
@@ -117,6 +98,8 @@ class Walk {
   Result<void> scheduler(const std::string& member, std::int64_t next);
   Result<std::string> own_id(const std::string& member, const std::string& tick);
   Result<void> deduplication(std::int64_t at_ms);
+  // Shared by many, so no part is the first.
+  Result<void> in_parts(const std::string& to, std::string_view type, const Fields& entries);
   Result<void> metrics();
   void tell_changes(Tally& tally);
 
@@ -125,6 +108,7 @@ class Walk {
   const MigratedQueue& queue_;
   V1Keys v1_;
   Sink& sink_;
+  KnownKinds kinds_;
   Tally changed_jobs_{"jobs"};
   Tally changed_schedulers_{"schedulers"};
 };

@@ -25,7 +25,8 @@ Part part_of(std::string key, std::string_view type, Fields entries, bool first)
 
 Result<void> Walk::parts(std::int64_t at_ms) {
   if (auto done = schedulers(); !done) return done;
-  if (auto done = deduplication(at_ms); !done) return done;
+  if (kinds_.owners)
+    if (auto done = deduplication(at_ms); !done) return done;
   return metrics();
 }
 
@@ -104,7 +105,7 @@ Result<void> Walk::deduplication(std::int64_t at_ms) {
   do {
     // A job may be called so too.
     const auto page = source_.page(
-        {"SCAN", at, "MATCH", v1_.pattern("de:"), "COUNT", "200", "TYPE", "string"}, at);
+        {"SCAN", at, "MATCH", v1_.pattern("de:"), "COUNT", "1000", "TYPE", "string"}, at);
     if (!page) return page.error();
     std::vector<std::string> keys;
     for (const auto& found : *page) keys.push_back(found.text);
@@ -135,16 +136,19 @@ Result<void> Walk::deduplication(std::int64_t at_ms) {
       entries.emplace_back(id, map_owner(owner, until, over));
       due.emplace_back(id, std::to_string(until > 0 ? until : at_ms + kHour));
     }
-    if (entries.empty()) continue;
-    if (auto done =
-            sink_.take(part_of(key(queue_.to, Structure::de), "hash", std::move(entries), false));
-        !done)
-      return done;
-    if (auto done =
-            sink_.take(part_of(key(queue_.to, Structure::de_due), "zset", std::move(due), false));
-        !done)
-      return done;
+    if (auto done = in_parts(key(queue_.to, Structure::de), "hash", entries); !done) return done;
+    if (auto done = in_parts(key(queue_.to, Structure::de_due), "zset", due); !done) return done;
   } while (at != "0");
+  return {};
+}
+
+Result<void> Walk::in_parts(const std::string& to, std::string_view type, const Fields& entries) {
+  for (std::size_t from = 0; from < entries.size(); from += kPageOfParts) {
+    const auto end = std::min(from + kPageOfParts, entries.size());
+    Fields some(entries.begin() + static_cast<std::ptrdiff_t>(from),
+                entries.begin() + static_cast<std::ptrdiff_t>(end));
+    if (auto done = sink_.take(part_of(to, type, std::move(some), false)); !done) return done;
+  }
   return {};
 }
 

@@ -46,7 +46,11 @@ std::vector<std::string> command_for(const std::string& key, const json& content
 
 // A prefix with a hashtag, as v1 needs in a cluster: all keys of the deployment are in one slot.
 V1Fixture::V1Fixture(RawClient& redis, const std::string& which)
-    : redis_(redis), prefix_("{" + unique_queue("v1") + "}") {
+    : redis_(redis),
+      prefix_("{" + unique_queue("v1") + "}"),
+      queues_(which == "failed_children"
+                  ? std::vector<std::string>{"mail", "parts"}
+                  : std::vector<std::string>{"orders", "mail", "images", "parts", "early"}) {
   const auto path = std::string(ECHOMQ_SOURCE_DIR) + "/test/v1/fixtures/" + which + ".json";
   std::ifstream in(path);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

@@ -19,7 +19,8 @@ namespace echomq::test {
 
 class V1Fixture {
  public:
-  // `which`: "measured", "oldest" or "newest".
+  // `which`: "measured", "oldest" or "newest", which have these queues; or "failed_children", which
+  // has "mail" and "parts".
   V1Fixture(RawClient& redis, const std::string& which);
   // A deployment that a client made just now under that prefix.
   V1Fixture(RawClient& redis, std::string prefix, std::vector<std::string> queues);
@@ -40,7 +41,7 @@ class V1Fixture {
  private:
   RawClient& redis_;
   std::string prefix_;
-  std::vector<std::string> queues_{"orders", "mail", "images", "parts", "early"};
+  std::vector<std::string> queues_;
 };
 
 }  // namespace echomq::test

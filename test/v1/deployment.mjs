@@ -9,7 +9,7 @@
 const hour = 3600_000;
 
 // Works until so many jobs have ended.
-async function work(bullmq, name, connection, prefix, count, handler, options = {}) {
+export async function work(bullmq, name, connection, prefix, count, handler, options = {}) {
   const own = connection.duplicate({ maxRetriesPerRequest: null });
   const worker = new bullmq.Worker(name, handler, { connection: own, prefix, autorun: false, ...options });
   const ended = new Promise((resolve) => {
