@@ -415,10 +415,13 @@ class Queue {
 
   // Waits until a job has ended for good, at most for `timeout` (0 to ten years; 0 only looks), and
   // tells how: right before, during and after its end, and when the job is removed by the very end
-  // of its run (a job that is gone already is looked for among the last 1,000 entries of events).
-  // It waits on the stream of events, with one more connection for all who wait on this queue, and
-  // asks for the job at the beginning, when events were missed, and at the end of the time. While
-  // the server is away it goes on waiting.
+  // of its run. How a job ended that is gone already is looked for in the last 1,000 entries of
+  // events, each of which may tell of many jobs, and never waited for: where the end is farther
+  // back, or was trimmed, the answer is not_found at once. Whoever asks later than that keeps the
+  // jobs (WorkerOptions::keep_completed), or waits from before their end. It waits on the stream of
+  // events, with one more connection for all who wait on this queue, and asks for the job at the
+  // beginning, when events were missed, and at the end of the time. While the server is away it
+  // goes on waiting.
   // Errors: timeout (it has not ended yet, or the server was away at that time), not_found (no such
   // job, or it was removed and no event tells how it ended), invalid_name, invalid_argument (the
   // timeout, or called on the I/O thread), fence, closed (the client was closed meanwhile), denied.
