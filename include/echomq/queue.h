@@ -178,6 +178,7 @@ class ECHOMQ_API RawQueue {
   Result<BulkReport> clean(JobState state, std::chrono::milliseconds older_than,
                            const BulkOptions& options);
   Result<BulkReport> drain(const DrainOptions& what, const BulkOptions& options);
+  Result<BulkReport> sweep_trash(const BulkOptions& options);
   Result<BulkReport> obliterate(const ObliterateOptions& options);
   Result<void> keep_metrics(std::chrono::minutes time);
   Result<Metrics> metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms);
@@ -370,6 +371,14 @@ class Queue {
   // Removes what is ready and, if asked, what is delayed. What runs goes on; what has ended stays.
   Result<BulkReport> drain(const DrainOptions& what = {}, const BulkOptions& options = {}) {
     return raw_.drain(what, options);
+  }
+  // Deletes what is left of finished jobs that retention has removed already: they are in no state
+  // and nobody can read them, but their keys take memory. Workers do that as they end jobs, and
+  // look twice a minute for what one that was killed has left; this is for a queue whose workers
+  // are gone. BulkReport counts jobs; those that are skipped were deleted, or added anew,
+  // meanwhile.
+  Result<BulkReport> sweep_trash(const BulkOptions& options = {}) {
+    return raw_.sweep_trash(options);
   }
   // Removes all jobs, finished ones too, and everything that belongs to the queue. What is left is
   // an empty queue with its settings, not paused, or nothing (ObliterateOptions::all). The queue is
