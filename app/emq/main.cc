@@ -71,6 +71,7 @@ Exit run(int argc, char** argv) {
   emq::declare_remove(app, session);
   emq::declare_clean(app, session);
   emq::declare_drain(app, session);
+  emq::declare_sweep(app, session);
   emq::declare_obliterate(app, session);
   emq::declare_metrics(app, session);
   emq::declare_pause(app, session);

@@ -53,6 +53,7 @@ void declare_promote(CLI::App& app, Session& session);
 void declare_remove(CLI::App& app, Session& session);
 void declare_clean(CLI::App& app, Session& session);
 void declare_drain(CLI::App& app, Session& session);
+void declare_sweep(CLI::App& app, Session& session);
 void declare_obliterate(CLI::App& app, Session& session);
 void declare_metrics(CLI::App& app, Session& session);
 void declare_pause(CLI::App& app, Session& session);

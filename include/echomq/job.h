@@ -105,7 +105,9 @@ class ECHOMQ_API RawJob {
   // Whether that is a lost lease.
   [[nodiscard]] bool lease_lost() const noexcept;
   // Stores what anyone reading the job shall see; the latest value wins, and none is waited for.
-  // Errors: too_large (8 KiB).
+  // Under this run's lease only: one that has lost it changes nothing, and learns it by the first
+  // value that the server refuses, if not before (StopReason). Errors: too_large (8 KiB), stale
+  // (it is known that another run owns the job).
   Result<void> progress(std::string value);
   // Appends a line to the job's log, of which the newest 1,000 are kept (Queue::logs reads them).
   // Blocks for about one round trip, so that a line that was acknowledged is there when the job

@@ -178,6 +178,7 @@ class ECHOMQ_API RawQueue {
   Result<BulkReport> clean(JobState state, std::chrono::milliseconds older_than,
                            const BulkOptions& options);
   Result<BulkReport> drain(const DrainOptions& what, const BulkOptions& options);
+  Result<BulkReport> sweep_trash(const BulkOptions& options);
   Result<BulkReport> obliterate(const ObliterateOptions& options);
   Result<void> keep_metrics(std::chrono::minutes time);
   Result<Metrics> metrics(JobState state, std::int64_t from_ms, std::int64_t to_ms);
@@ -371,6 +372,14 @@ class Queue {
   Result<BulkReport> drain(const DrainOptions& what = {}, const BulkOptions& options = {}) {
     return raw_.drain(what, options);
   }
+  // Deletes what is left of finished jobs that retention has removed already: they are in no state
+  // and nobody can read them, but their keys take memory. Workers do that as they end jobs, and
+  // look twice a minute for what one that was killed has left; this is for a queue whose workers
+  // are gone. BulkReport counts jobs; those that are skipped were deleted, or added anew,
+  // meanwhile.
+  Result<BulkReport> sweep_trash(const BulkOptions& options = {}) {
+    return raw_.sweep_trash(options);
+  }
   // Removes all jobs, finished ones too, and everything that belongs to the queue. What is left is
   // an empty queue with its settings, not paused, or nothing (ObliterateOptions::all). The queue is
   // paused first, so that no more jobs begin; when the call is interrupted it stays so, and another
@@ -415,10 +424,13 @@ class Queue {
 
   // Waits until a job has ended for good, at most for `timeout` (0 to ten years; 0 only looks), and
   // tells how: right before, during and after its end, and when the job is removed by the very end
-  // of its run (a job that is gone already is looked for among the last 1,000 entries of events).
-  // It waits on the stream of events, with one more connection for all who wait on this queue, and
-  // asks for the job at the beginning, when events were missed, and at the end of the time. While
-  // the server is away it goes on waiting.
+  // of its run. How a job ended that is gone already is looked for in the last 1,000 entries of
+  // events, each of which may tell of many jobs, and never waited for: where the end is farther
+  // back, or was trimmed, the answer is not_found at once. Whoever asks later than that keeps the
+  // jobs (WorkerOptions::keep_completed), or waits from before their end. It waits on the stream of
+  // events, with one more connection for all who wait on this queue, and asks for the job at the
+  // beginning, when events were missed, and at the end of the time. While the server is away it
+  // goes on waiting.
   // Errors: timeout (it has not ended yet, or the server was away at that time), not_found (no such
   // job, or it was removed and no event tells how it ended), invalid_name, invalid_argument (the
   // timeout, or called on the I/O thread), fence, closed (the client was closed meanwhile), denied.

@@ -25,12 +25,6 @@ namespace {
 // What is done to some jobs; for waiting ones with the places where they were seen.
 using Move = std::function<Result<Statuses>(const Ids&, const Places&)>;
 
-Result<void> check_limit(const BulkOptions& options) {
-  if (options.limit < 0)
-    return bad_option("limit", std::to_string(options.limit), "0 (all) or more");
-  return {};
-}
-
 // One operation on all jobs of a state, or on those of a certain age, and its account.
 class Bulk {
  public:
@@ -228,6 +222,12 @@ Error bad_state(JobState state, std::string_view expected) {
 }
 
 }  // namespace
+
+Result<void> check_limit(const BulkOptions& options) {
+  if (options.limit < 0)
+    return bad_option("limit", std::to_string(options.limit), "0 (all) or more");
+  return {};
+}
 
 std::int64_t counted(const Counts& counts, JobState state) {
   switch (state) {

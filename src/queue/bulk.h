@@ -12,6 +12,9 @@
 
 namespace echomq::inline v2 {
 
+// Errors: invalid_argument.
+Result<void> check_limit(const BulkOptions& options);
+
 Result<BulkReport> promote_all(QueueCore& queue, const BulkOptions& options);
 Result<BulkReport> retry_all(QueueCore& queue, JobState state, const RetryOptions& how,
                              const BulkOptions& options);

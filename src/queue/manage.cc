@@ -15,6 +15,7 @@
 #include "queue/obliterate.h"
 #include "queue/pages.h"
 #include "queue/pause.h"
+#include "queue/sweep_trash.h"
 #include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
@@ -135,6 +136,10 @@ Result<BulkReport> RawQueue::clean(JobState state, std::chrono::milliseconds old
 
 Result<BulkReport> RawQueue::drain(const DrainOptions& what, const BulkOptions& options) {
   return v2::drain(*core_, what, options);
+}
+
+Result<BulkReport> RawQueue::sweep_trash(const BulkOptions& options) {
+  return v2::sweep_trash(*core_, options);
 }
 
 Result<BulkReport> RawQueue::obliterate(const ObliterateOptions& options) {

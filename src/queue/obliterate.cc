@@ -18,6 +18,7 @@
 #include "queue/pause.h"
 #include "queue/relay.h"
 #include "queue/strays.h"
+#include "queue/sweep_trash.h"
 #include "wire/command.h"
 #include "wire/reply_form.h"
 
@@ -183,11 +184,8 @@ class Obliteration {
 
   std::optional<Error> empty_trash() {
     return through_members(queue_.keys().trash, [this](const Ids& ids) -> std::optional<Error> {
-      std::vector<Evicted> jobs;
-      for (const auto& id : ids) jobs.push_back({.id = id, .has_subkeys = true});
-      constexpr std::chrono::milliseconds any_age{0};
-      const auto reply = ask(queue_, evict_call(queue_, jobs, any_age, any_age));
-      if (!reply) return reply.error();
+      const auto evicted = evict_from_trash(queue_, ids);
+      if (!evicted) return evicted.error();
       return std::nullopt;
     });
   }

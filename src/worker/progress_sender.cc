@@ -60,6 +60,8 @@ void ProgressSender::answered(Reports& reports, const Result<wire::Reply>& reply
   // The next call waits for the connection by itself.
   if (!reply && is_weather(reply.error().code))
     for (auto& [job, value] : reports) job->give_progress_back(std::move(value));
+  for (std::size_t i = 0; reply && i < reports.size() && i < reply->items.size(); ++i)
+    if (reply->items[i].text == "stale") lost_(reports[i].first);
   sent_();
 }
 

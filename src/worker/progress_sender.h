@@ -25,9 +25,13 @@ std::vector<std::shared_ptr<RunningJob>> in_turn(const RunningJobs& running,
 
 class ProgressSender : public std::enable_shared_from_this<ProgressSender> {
  public:
+  // Told of a job whose progress was refused, because it no longer has the lease that it was
+  // claimed with. It may have ended meanwhile; then that is as it should be.
+  using Lost = std::function<void(const std::shared_ptr<RunningJob>&)>;
+
   // `sent` is told when a call is through: progress that came meanwhile can be sent.
-  ProgressSender(std::shared_ptr<QueueCore> queue, std::function<void()> sent)
-      : queue_(std::move(queue)), sent_(std::move(sent)) {}
+  ProgressSender(std::shared_ptr<QueueCore> queue, Lost lost, std::function<void()> sent)
+      : queue_(std::move(queue)), lost_(std::move(lost)), sent_(std::move(sent)) {}
 
   // Sends what is new, unless a call is on its way.
   void send(const RunningJobs& running);
@@ -39,6 +43,7 @@ class ProgressSender : public std::enable_shared_from_this<ProgressSender> {
   void answered(Reports& reports, const Result<wire::Reply>& reply);
 
   std::shared_ptr<QueueCore> queue_;
+  Lost lost_;
   std::function<void()> sent_;
   bool in_flight_ = false;
   std::uint64_t last_told_ = 0;  // RunningJob::order: the turn is of the next one

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "echomq/job.h"
@@ -10,6 +12,15 @@
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
+namespace {
+
+Error not_ours(const RawJob& job, std::string_view not_done) {
+  return {ErrorCode::stale,
+          "job " + job.id() + " is another run's by now; " + std::string(not_done),
+          {{"queue", job.queue()}, {"value", job.id()}}};
+}
+
+}  // namespace
 
 RawJob::RawJob(std::shared_ptr<RunningJob> running) : running_(std::move(running)) {}
 
@@ -36,6 +47,7 @@ Result<void> RawJob::progress(std::string value) {
         "progress of " + std::to_string(value.size()) + " bytes; the limit is " +
             std::to_string(kMaxReasonBytes),
         {{"value", std::to_string(value.size())}, {"expected", std::to_string(kMaxReasonBytes)}}};
+  if (lease_lost()) return not_ours(*this, "its progress is not told");
   running_->set_progress(std::move(value));
   running_->on_progress();
   return {};
@@ -59,10 +71,7 @@ const std::string& RawJob::parent() const noexcept { return running_->job.parent
 const std::string& RawJob::parent_queue() const noexcept { return running_->job.parent_queue; }
 
 Result<std::vector<std::string>> RawJob::add_children(const std::vector<FlowJob>& children) {
-  if (lease_lost())
-    return Error{ErrorCode::stale,
-                 "job " + id() + " is another run's by now; it gets no children of this one",
-                 {{"queue", queue()}, {"value", id()}}};
+  if (lease_lost()) return not_ours(*this, "it gets no children of this one");
   return flow::add_children(running_->core, id(), children);
 }
 

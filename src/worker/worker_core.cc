@@ -44,8 +44,8 @@ void WorkerCore::start(std::shared_ptr<Runner> runner, Observer settled) {
   reconciler_ = std::make_shared<Reconciler>(queue_, settler_);
   extender_ =
       std::make_shared<Extender>(queue_, options_.lease, weak_call(*this, &WorkerCore::lease_lost));
-  progress_ =
-      std::make_shared<ProgressSender>(queue_, weak_call(*this, &WorkerCore::send_progress));
+  progress_ = std::make_shared<ProgressSender>(queue_, weak_call(*this, &WorkerCore::lease_lost),
+                                               weak_call(*this, &WorkerCore::send_progress));
   intake_ = Intake::make(queue_, options_,
                          {.loaded = weak_call(*this, &WorkerCore::loaded),
                           .progress = weak_call(*this, &WorkerCore::progress_told),
@@ -206,7 +206,7 @@ void WorkerCore::tick() {
 }
 
 void WorkerCore::lease_lost(const std::shared_ptr<RunningJob>& job) {
-  if (!running_.contains(job)) return;
+  if (!running_.contains(job) || job->lease_lost()) return;
   job->ask_to_stop(StopReason::Kind::lease_lost);
   log(LogLevel::warning, "job " + job->job.id + " of \"" + queue_->name() +
                              "\" lost its lease; its result will be refused");

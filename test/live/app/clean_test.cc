@@ -76,6 +76,25 @@ TEST_F(CleanVerbs, ObliterateWhileAJobRuns) {
   EXPECT_EQ(emq({"obliterate", name, "--yes", "--force"}).out, "1 jobs removed\n");
 }
 
+TEST_F(CleanVerbs, SweepOfTheTrash) {
+  ASSERT_TRUE(queue.open());
+  for (int i = 0; i < 300; ++i) {
+    const auto id = "gone" + std::to_string(i);
+    redis({"HSET", job_key(name, id), "head", "1:3:job"});
+    redis({"SADD", key_of(Structure::trash), id});
+  }
+  EXPECT_EQ(emq({"sweep", name, "--dry-run"}).out, "300 jobs would be swept\n");
+  EXPECT_EQ(emq({"sweep", name, "--limit", "10"}).out, "10 jobs swept\n");
+  EmqHow terminal;
+  terminal.terminal = true;
+  const auto run = emq({"sweep", name}, terminal);
+  EXPECT_NE(run.out.find(" of 290"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("290 jobs swept"), std::string::npos) << run.out;
+  EXPECT_EQ(redis({"EXISTS", key_of(Structure::trash), job_key(name, "gone7")}).integer, 0);
+  EXPECT_EQ(emq({"sweep", name, "--json"}).json(),
+            (json{{"done", 0}, {"skipped", 0}, {"dry_run", false}}));
+}
+
 TEST_F(CleanVerbs, BadInputIsRefused) {
   add_many(1);
   const std::vector<std::vector<std::string>> lines{
@@ -89,6 +108,8 @@ TEST_F(CleanVerbs, BadInputIsRefused) {
       {"clean", "two words", "--state", "failed", "--older-than", "1h"},
       {"drain", name, "--limit", "0"},
       {"drain", name, "--limit", "some"},
+      {"sweep", name, "--limit", "0"},
+      {"sweep", "two words"},
       {"obliterate", "two words", "--yes"}};
   for (const auto& line : lines) {
     const auto run = emq(line);
@@ -97,6 +118,7 @@ TEST_F(CleanVerbs, BadInputIsRefused) {
   }
   EXPECT_EQ(counts().waiting, 1);
   EXPECT_EQ(emq({"drain", "nobody"}).code, 5);
+  EXPECT_EQ(emq({"sweep", "nobody"}).code, 5);
   EXPECT_EQ(emq({"clean", "nobody", "--state", "failed", "--older-than", "1h"}).code, 5);
 }
 

@@ -144,6 +144,21 @@ TEST_F(Finish, B49_RemovedByItsEndLongBefore) {
   EXPECT_FALSE(queue.wait_until_finished(bad, 0ms).value().kept);
 }
 
+// The event is there still, and farther back than anybody looks: that is told, not waited for.
+TEST_F(Finish, B49_RemovedByItsEndTooLongBefore) {
+  const auto id = near.add("a").value();
+  work(Keep::none());
+  for (int i = 0; i < 900; ++i) near.emit_event("in-between").value();
+  EXPECT_EQ(queue.wait_until_finished(id, 0ms).value().state, JobState::completed);
+  for (int i = 0; i < 200; ++i) near.emit_event("in-between").value();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto gone = error_of(queue.wait_until_finished(id, 30s));
+  EXPECT_EQ(gone.code, ErrorCode::not_found);
+  EXPECT_EQ(*gone.field("value"), id);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_EQ(error_of(queue.wait_until_finished(id, 0ms)).code, ErrorCode::not_found);
+}
+
 // What the stream has lost, nobody can tell any more.
 TEST_F(Finish, B49_AfterTheEventsWereTrimmed) {
   const auto kept = near.add("a").value();

@@ -275,6 +275,80 @@ TEST_F(Drain, BesideWorkersAndProducers) {
   for (const auto& result : again) EXPECT_TRUE(result);
 }
 
+class SweepTrash : public Housekeeping {
+ protected:
+  // As a worker leaves jobs that is killed before it has deleted them, some with a log.
+  std::vector<std::string> leave(std::size_t count) {
+    const auto ids = add_many(count);
+    for (const std::size_t i : {std::size_t{0}, count / 2, count - 1})
+      EXPECT_TRUE(queue.log(ids.at(i), "a line"));
+    std::vector<std::string> words{"SADD", key_of(Structure::trash)};
+    words.insert(words.end(), ids.begin(), ids.end());
+    redis({"DEL", key_of(Structure::wait)});
+    redis(words);
+    return ids;
+  }
+};
+
+TEST_F(SweepTrash, DeletesWhatNoWorkerHas) {
+  const auto ids = leave(700);
+  const auto kept = queue.add("kept").value();
+  EXPECT_EQ(queue.sweep_trash({.dry_run = true}).value().done, 700);
+  EXPECT_EQ(redis({"SCARD", key_of(Structure::trash)}).integer, 700);
+  std::int64_t last = 0;
+  const auto report = queue
+                          .sweep_trash({.on_progress =
+                                            [&](const BulkProgress& now) {
+                                              EXPECT_EQ(now.total, 700);
+                                              EXPECT_GT(now.done, last);
+                                              EXPECT_LE(now.done - last, 128);
+                                              last = now.done;
+                                              return true;
+                                            }})
+                          .value();
+  EXPECT_EQ(report.done, 700);
+  EXPECT_EQ(report.skipped, 0);
+  for (const auto& id : ids)
+    EXPECT_EQ(redis({"EXISTS", job_key(name, id), job_key(name, id, Sub::logs)}).integer, 0) << id;
+  EXPECT_EQ(redis({"EXISTS", key_of(Structure::trash), key_of(Structure::subkeys)}).integer, 0);
+  EXPECT_EQ(info(kept).data, "kept");
+  EXPECT_EQ(queue.sweep_trash().value().done, 0);
+}
+
+TEST_F(SweepTrash, StopsWhereItIsToldToAndIsGoneOnWith) {
+  leave(300);
+  EXPECT_EQ(queue.sweep_trash({.limit = 10}).value().done, 10);
+  const auto stopped =
+      queue.sweep_trash({.on_progress = [](const BulkProgress&) { return false; }}).value();
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_GT(stopped.done, 0);
+  EXPECT_LE(stopped.done, 128);
+  EXPECT_EQ(queue.sweep_trash().value().done, 290 - stopped.done);
+  EXPECT_EQ(redis({"EXISTS", key_of(Structure::trash)}).integer, 0);
+}
+
+// Both may sweep at once: each job is deleted by one of them.
+TEST_F(SweepTrash, BesideAWorkerThatFillsIt) {
+  constexpr std::int64_t kJobs = 5'000;
+  const JobOptions dropped{.keep_completed = Keep{10, std::chrono::seconds(0)}};
+  const auto ids = add_many(kJobs, dropped);
+  Worker worker{queue, {.concurrency = 20}, [](Job<>&) {}};
+  while (counts().active + counts().waiting > 0) ASSERT_TRUE(queue.sweep_trash());
+  ASSERT_TRUE(eventually([&] { return redis({"SCARD", key_of(Structure::trash)}).integer == 0; }));
+  int left = 0;
+  for (const auto& id : ids) left += static_cast<int>(redis({"EXISTS", job_key(name, id)}).integer);
+  EXPECT_EQ(left, 10);
+  EXPECT_EQ(counts().completed, 10);
+}
+
+TEST_F(SweepTrash, BadInputIsRefused) {
+  EXPECT_EQ(error_of(queue.sweep_trash()).code, ErrorCode::not_found);
+  ASSERT_TRUE(queue.open());
+  const auto refused = error_of(queue.sweep_trash({.limit = -1}));
+  EXPECT_EQ(refused.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(*refused.field("value"), "-1");
+}
+
 class Obliterate : public Housekeeping {
  protected:
   // Something in each state but active, with logs, and something in trash.

@@ -548,7 +548,9 @@ TEST_F(HeldJob, ThatWasTakenAwayTellsItsHolder) {
   ASSERT_TRUE(job);
   EXPECT_TRUE(eventually([&] { return lost->job().lease_lost(); }));
   EXPECT_EQ(error_of(lost->job().update_data("mine")).code, ErrorCode::stale);
+  EXPECT_EQ(error_of(lost->job().progress("mine")).code, ErrorCode::stale);
   EXPECT_EQ(info(id).data, "x");
+  EXPECT_EQ(info(id).progress, "");
   EXPECT_TRUE(lost->job().stop_token().stop_requested());
   EXPECT_EQ(lost->job().stop_reason().kind, StopReason::Kind::lease_lost);
   const auto stale = lost->complete("too late");

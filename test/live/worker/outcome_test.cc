@@ -324,6 +324,37 @@ TEST_F(Outcomes, ProgressIsSeenByOthers) {
   EXPECT_EQ(info(id).progress, "50 %");
 }
 
+// Long before its lease would be renewed.
+TEST_F(Outcomes, ProgressOfARunThatLostItsLeaseIsRefusedAndTellsTheRun) {
+  const auto id = queue.add("x").value();
+  std::atomic<bool> running{false};
+  std::atomic<bool> taken{false};
+  Worker worker{queue, {.lease = 10min}, [&](Job<>& job) {
+                  running = true;
+                  EXPECT_TRUE(eventually([&] { return taken.load(); }));
+                  EXPECT_TRUE(job.progress("of the first"));
+                  EXPECT_TRUE(eventually([&] { return job.lease_lost(); }));
+                  EXPECT_EQ(error_of(job.progress("again")).code, ErrorCode::stale);
+                  EXPECT_EQ(error_of(job.update_data("again")).code, ErrorCode::stale);
+                }};
+  ASSERT_TRUE(eventually([&] { return running.load(); }));
+  worker.pause();
+  redis({"ZREM", key_of(Structure::active), id});
+  redis({"RPUSH", key_of(Structure::wait), id});
+  auto other = another();
+  Queue<> theirs{other, name};
+  Consumer<> heir{theirs};
+  auto job = heir.fetch(20s).value();
+  ASSERT_TRUE(job);
+  taken = true;
+  ASSERT_TRUE(eventually([&] { return worker.stats().refused == 1; }));
+  EXPECT_EQ(info(id).progress, "");
+  EXPECT_EQ(info(id).data, "x");
+  ASSERT_TRUE(job->job().progress("of the heir"));
+  EXPECT_TRUE(eventually([&] { return info(id).progress == "of the heir"; }));
+  EXPECT_TRUE(job->complete());
+}
+
 // A hash that somebody deleted by hand is no job: nothing runs, and the others do.
 TEST_F(Outcomes, B48_AJobThatExpiredIsNotRun) {
   const auto stale = queue.add("stale", {.attempts = 5, .expires_in = 1ms}).value();
