@@ -182,6 +182,8 @@ class StreamConnection final : public Connection,
                                          std::error_code error, std::size_t) {
       if (!self->current(generation)) return;
       self->writing_ = false;
+      // Why a TLS server hung up in the greeting it has said before, and the read gets that.
+      if (error && self->state_ == State::greeting && self->options_.tls) return;
       if (error) return self->down(self->lost(error));
       self->flush();
     });
