@@ -72,7 +72,7 @@ Result<void> KeyCheck::settle(std::vector<Unknown>& keys, const OnPage& on_page)
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   std::vector<bool> there(wanted.size());
-  const auto listed = each_listed(
+  auto listed = each_listed(
       [&wanted, &there](std::string_view id) {
         const auto print = Balance::print_of(id);
         const auto it = std::lower_bound(wanted.begin(), wanted.end(), print);
