@@ -48,6 +48,28 @@ Exit run_bulk(
   return Exit::ok;
 }
 
+void BulkWords::declare(CLI::App& verb, Session& session) {
+  verb.add_option("QUEUE", queue, "The queue")->required();
+  verb.add_option("--limit", limit, "At most so many")->type_name("N");
+  verb.add_flag("--dry-run", dry_run, "Change nothing, tell how many");
+  session.declare_server(verb);
+  session.declare_json(verb, std::string("Print ") + kBulkJson);
+}
+
+Exit run_bulk_on(const BulkWords& typed, const std::string& done, const Session& session,
+                 const std::function<echomq::Result<echomq::BulkReport>(
+                     echomq::Queue<>&, const echomq::BulkOptions&)>& operation) {
+  const auto limit = bulk_limit(typed.limit);
+  if (!limit) return session.fail(limit.error());
+  auto client = session.connect();
+  if (!client) return session.fail(client.error());
+  echomq::Queue<> queue{*client, typed.queue};
+  return run_bulk(done, typed.dry_run, session, [&](const OnProgress& on_progress) {
+    return operation(queue,
+                     {.limit = *limit, .dry_run = typed.dry_run, .on_progress = on_progress});
+  });
+}
+
 Exit print_results(const std::vector<std::string>& ids, const echomq::JobResults& results,
                    const Session& session) {
   Json done = Json::array();

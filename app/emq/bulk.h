@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "echomq/bulk.h"
+#include "echomq/queue.h"
 #include "session.h"
 
 namespace emq {
@@ -24,6 +25,21 @@ using OnProgress = std::function<bool(const echomq::BulkProgress&)>;
 Exit run_bulk(
     const std::string& done, bool dry_run, const Session& session,
     const std::function<echomq::Result<echomq::BulkReport>(const OnProgress&)>& operation);
+
+// What clean, drain and sweep are told alike.
+struct BulkWords {
+  std::string queue{};
+  std::optional<std::string> limit{};
+  bool dry_run = false;
+
+  // QUEUE, --limit and --dry-run, and what stands at the end of each verb.
+  void declare(CLI::App& verb, Session& session);
+};
+
+// run_bulk() on the queue, as far as --limit allows.
+Exit run_bulk_on(const BulkWords& typed, const std::string& done, const Session& session,
+                 const std::function<echomq::Result<echomq::BulkReport>(
+                     echomq::Queue<>&, const echomq::BulkOptions&)>& operation);
 
 // What print_results() prints with --json, for the help.
 inline constexpr const char* kResultsJson = "{\"done\":[ID..],\"refused\":[ID..]}";

@@ -14,12 +14,9 @@
 namespace emq {
 namespace {
 
-struct CleanOptions {
-  std::string queue;
-  std::string state;
-  std::string older_than;
-  std::optional<std::string> limit;
-  bool dry_run = false;
+struct CleanOptions : BulkWords {
+  std::string state{};
+  std::string older_than{};
 };
 
 Exit clean(const CleanOptions& typed, const Session& session) {
@@ -28,34 +25,19 @@ Exit clean(const CleanOptions& typed, const Session& session) {
   if (!state) return session.fail(state.error());
   const auto age = duration("--older-than", typed.older_than);
   if (!age) return session.fail(age.error());
-  const auto limit = bulk_limit(typed.limit);
-  if (!limit) return session.fail(limit.error());
-  auto client = session.connect();
-  if (!client) return session.fail(client.error());
-  echomq::Queue<> queue{*client, typed.queue};
-  return run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
-    return queue.clean(*state, *age,
-                       {.limit = *limit, .dry_run = typed.dry_run, .on_progress = on_progress});
+  return run_bulk_on(typed, "removed", session, [&](auto& queue, const auto& options) {
+    return queue.clean(*state, *age, options);
   });
 }
 
-struct DrainedQueue {
-  std::string queue;
+struct DrainedQueue : BulkWords {
   bool delayed = false;
-  std::optional<std::string> limit;
-  bool dry_run = false;
 };
 
 Exit drain(const DrainedQueue& typed, const Session& session) {
   if (const auto name = echomq::queue_name(typed.queue); !name) return session.fail(name.error());
-  const auto limit = bulk_limit(typed.limit);
-  if (!limit) return session.fail(limit.error());
-  auto client = session.connect();
-  if (!client) return session.fail(client.error());
-  echomq::Queue<> queue{*client, typed.queue};
-  return run_bulk("removed", typed.dry_run, session, [&](const OnProgress& on_progress) {
-    return queue.drain({.delayed = typed.delayed},
-                       {.limit = *limit, .dry_run = typed.dry_run, .on_progress = on_progress});
+  return run_bulk_on(typed, "removed", session, [&](auto& queue, const auto& options) {
+    return queue.drain({.delayed = typed.delayed}, options);
   });
 }
 
@@ -99,17 +81,13 @@ void declare_clean(CLI::App& app, Session& session) {
       "Completed and failed jobs are as old as their end, others as their add. A job that has left "
       "the state meanwhile stays.\n");
   auto options = std::make_shared<CleanOptions>();
-  verb->add_option("QUEUE", options->queue, "The queue")->required();
   verb->add_option("--state", options->state, "The state, any but active")
       ->required()
       ->type_name("STATE");
   verb->add_option("--older-than", options->older_than, "The age, with ms, s, m, h or d")
       ->required()
       ->type_name("AGE");
-  verb->add_option("--limit", options->limit, "At most so many")->type_name("N");
-  verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many");
-  session.declare_server(*verb);
-  session.declare_json(*verb, std::string("Print ") + kBulkJson);
+  options->declare(*verb, session);
   verb->callback([options, &session] {
     session.run = [options, &session] { return clean(*options, session); };
   });
@@ -121,12 +99,8 @@ void declare_drain(CLI::App& app, Session& session) {
                                "  emq drain mail --delayed\n"
                                "Jobs that run go on, and finished ones stay.\n");
   auto options = std::make_shared<DrainedQueue>();
-  verb->add_option("QUEUE", options->queue, "The queue")->required();
   verb->add_flag("--delayed", options->delayed, "Those that wait for a time too");
-  verb->add_option("--limit", options->limit, "At most so many")->type_name("N");
-  verb->add_flag("--dry-run", options->dry_run, "Change nothing, tell how many");
-  session.declare_server(*verb);
-  session.declare_json(*verb, std::string("Print ") + kBulkJson);
+  options->declare(*verb, session);
   verb->callback([options, &session] {
     session.run = [options, &session] { return drain(*options, session); };
   });

@@ -8,7 +8,7 @@
 -- STATUS  ok stale gone
 -- ERRORS  EMQFENCE
 -- COST    O(batch): five calls a line
--- USES    fence
+-- USES    fence may_write
 local m = fence()
 if m.err then return m end
 local count = tonumber(ARGV[2])
@@ -19,10 +19,9 @@ local trashed = redis.call('SMISMEMBER', KEYS[3], unpack(ids))
 redis.call('SCARD', KEYS[4])
 local statuses, any = {}, false
 for i = 1, count do
-  local token = ARGV[2 + 3 * i]
   if trashed[i] == 1 or redis.pcall('HEXISTS', KEYS[3 + 2 * i], 'head') ~= 1 then
     statuses[i] = 'gone'
-  elseif token ~= '' and not (leases[i] and tonumber(leases[i]) % 2097152 == tonumber(token)) then
+  elseif not may_write(leases[i], ARGV[2 + 3 * i]) then
     statuses[i] = 'stale'
   else
     redis.call('LLEN', KEYS[4 + 2 * i])

@@ -94,10 +94,9 @@ Result<std::optional<MovedJob>> Walk::load(const Stage& stage, const Listed& ent
   if (hash.is_error()) {
     const auto type = source_.ask({"TYPE", v1_(entry.id)});
     if (!type) return type.error();
-    if (type->text != "hash" && type->text != "none")
-      sink_.tell(entry.id, true, wrong_type(v1_(entry.id), type->text, "hash"));
-    else
+    if (type->text == "hash" || type->text == "none")
       return protocol::refusal(hash.text, queue_.from, v1_(entry.id));
+    sink_.tell(entry.id, true, wrong_type(v1_(entry.id), type->text, "hash"));
     return Loaded{};
   }
   if (hash.items.empty()) {

@@ -48,13 +48,17 @@ Result<void> move_result(std::string_view status, std::string_view queue, std::s
                {{"queue", std::string(queue)}, {"value", std::string(id)}}};
 }
 
+Error of_another_run(std::string_view queue, std::string_view id, std::string_view not_done) {
+  return {ErrorCode::stale,
+          "job " + std::string(id) + " is another run's by now; " + std::string(not_done),
+          {{"queue", std::string(queue)}, {"value", std::string(id)}}};
+}
+
 Result<void> write_result(std::string_view status, std::string_view queue, std::string_view id,
                           std::string_view not_done) {
   if (status == "ok") return {};
   if (status == "gone") return no_such_job(queue, id);
-  return Error{ErrorCode::stale,
-               "job " + std::string(id) + " is another run's by now; " + std::string(not_done),
-               {{"queue", std::string(queue)}, {"value", std::string(id)}}};
+  return of_another_run(queue, id, not_done);
 }
 
 }  // namespace echomq::inline v2

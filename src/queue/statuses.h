@@ -31,7 +31,10 @@ Result<AddedJob> add_result(std::string_view status, const AnsweredAdd& add);
 Result<void> move_result(std::string_view status, std::string_view queue, std::string_view id,
                          std::string_view unfit);
 
-// Of what was written into a job, by a run of it or by anybody. `not_done` says what was not.
+// ErrorCode::stale. `not_done` says what was not.
+Error of_another_run(std::string_view queue, std::string_view id, std::string_view not_done);
+
+// Of what was written into a job, by a run of it or by anybody. `not_done` as above.
 Result<void> write_result(std::string_view status, std::string_view queue, std::string_view id,
                           std::string_view not_done);
 

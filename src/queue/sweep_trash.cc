@@ -10,6 +10,7 @@
 #include "queue/bulk.h"
 #include "queue/evict_call.h"
 #include "wire/command.h"
+#include "wire/reply_form.h"
 
 namespace echomq::inline v2 {
 
@@ -21,12 +22,11 @@ Result<std::int64_t> evict_from_trash(QueueCore& queue, const std::vector<std::s
   const auto reply = ask(queue, evict_call(queue, jobs, any_age, any_age));
   if (!reply) return reply.error();
   if (reply->items.empty()) return std::int64_t{0};
-  const auto& statuses = reply->items.front();
-  if (statuses.items.empty())  // one for all
-    return statuses.text == "ok" ? static_cast<std::int64_t>(ids.size()) : std::int64_t{0};
-  return static_cast<std::int64_t>(
-      std::count_if(statuses.items.begin(), statuses.items.end(),
-                    [](const wire::Reply& status) { return status.text == "ok"; }));
+  const std::string none;
+  std::int64_t evicted = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    evicted += wire::status_of(reply->items.front(), i, none) == "ok" ? 1 : 0;
+  return evicted;
 }
 
 Result<BulkReport> sweep_trash(QueueCore& queue, const BulkOptions& options) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "echomq/job.h"
@@ -9,18 +7,10 @@
 #include "queue/deduplication.h"
 #include "queue/logs.h"
 #include "queue/moves.h"
+#include "queue/statuses.h"
 #include "worker/running_job.h"
 
 namespace echomq::inline v2 {
-namespace {
-
-Error not_ours(const RawJob& job, std::string_view not_done) {
-  return {ErrorCode::stale,
-          "job " + job.id() + " is another run's by now; " + std::string(not_done),
-          {{"queue", job.queue()}, {"value", job.id()}}};
-}
-
-}  // namespace
 
 RawJob::RawJob(std::shared_ptr<RunningJob> running) : running_(std::move(running)) {}
 
@@ -47,7 +37,7 @@ Result<void> RawJob::progress(std::string value) {
         "progress of " + std::to_string(value.size()) + " bytes; the limit is " +
             std::to_string(kMaxReasonBytes),
         {{"value", std::to_string(value.size())}, {"expected", std::to_string(kMaxReasonBytes)}}};
-  if (lease_lost()) return not_ours(*this, "its progress is not told");
+  if (lease_lost()) return of_another_run(queue(), id(), "its progress is not told");
   running_->set_progress(std::move(value));
   running_->on_progress();
   return {};
@@ -71,7 +61,7 @@ const std::string& RawJob::parent() const noexcept { return running_->job.parent
 const std::string& RawJob::parent_queue() const noexcept { return running_->job.parent_queue; }
 
 Result<std::vector<std::string>> RawJob::add_children(const std::vector<FlowJob>& children) {
-  if (lease_lost()) return not_ours(*this, "it gets no children of this one");
+  if (lease_lost()) return of_another_run(queue(), id(), "it gets no children of this one");
   return flow::add_children(running_->core, id(), children);
 }
 

@@ -53,7 +53,7 @@ class KilledMigration : public MigrationTest, public testing::WithParamInterface
     for (; steps < kMostSteps && stopped("finish", 1); ++steps)
       EXPECT_EQ(error_of(migration.abort()).code, ErrorCode::wrong_state);
     // Of each queue: it is entered, opened, deleted and finished; and what some have.
-    EXPECT_GT(steps, 5 * queues());
+    EXPECT_GT(steps, 6 * queues());
     EXPECT_LT(steps, kMostSteps);
     EXPECT_EQ(v1.dump().size(), 3U * v1.queues().size()) << "three tombstones a queue";
     // But for the versions and marks nothing of the targets has changed.
