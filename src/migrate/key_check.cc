@@ -40,6 +40,13 @@ Result<bool> KeyCheck::run(const OnPage& on_page, const OnFound& found) {
     found(std::string(owner(key.suffix)), wrong_type(v1_(key.suffix), key.type, wanted));
   }
   if (more_ > 0) found({}, std::to_string(more_) + " more keys that nobody knows");
+  bool any = false;
+  for (const auto& id : twice_) {
+    const auto told = tell_twice(id, found);
+    if (!told) return told.error();
+    any = any || *told;
+  }
+  if (any && more_twice_) found({}, "more jobs may stand in two places than are named here");
   return readable_;
 }
 
@@ -143,6 +150,30 @@ Result<void> KeyCheck::tell(const Unknown& key, const OnFound& found) {
   else
     found({}, "nobody knows what " + v2::quoted(name) + " is, a " + key.type);
   return {};
+}
+
+// A job that moved meanwhile, or a list that was shifted, looked so too: the places themselves say
+// it. `active` is none of them: what runs is waited for, and is nowhere else then.
+Result<bool> KeyCheck::tell_twice(const std::string& id, const OnFound& found) {
+  Commands looks;
+  for (const auto& stage : kStages)
+    if (stage.list)
+      wire::append_command(looks.emplace_back(), {"LPOS", v1_(stage.v1), id, "COUNT", "2"});
+    else
+      wire::append_command(looks.emplace_back(), {"ZSCORE", v1_(stage.v1), id});
+  const auto seen = source_.ask_all(std::move(looks));
+  if (!seen) return seen.error();
+  std::vector<std::string_view> places;
+  for (std::size_t i = 0; i < kStages.size(); ++i) {
+    const auto& reply = (*seen)[i];
+    const auto times = kStages[i].list ? reply.items.size() : reply.is_null() ? 0U : 1U;
+    places.insert(places.end(), times, kStages[i].v1);
+  }
+  if (places.size() < 2) return false;
+  found(id, "stands in `" + std::string(places[0]) + "` and once more in `" +
+                std::string(places[1]) +
+                "`: only one of them can be moved; remove it where it does not belong");
+  return true;
 }
 
 }  // namespace echomq::inline v2::migrate

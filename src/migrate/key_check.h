@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Looks whether somebody knows what each key of a v1 queue is. What is not moved would stay behind
 // without a word, so a key that is neither a structure of v1 nor of a job or scheduler that stands
-// somewhere, or that holds another type than it should, is told. It needs no more memory for a
-// queue of millions than for a small one: what has to be known by name are the keys that nobody
-// knows yet.
+// somewhere, or that holds another type than it should, is told; and so is a job that stands in two
+// places, of which only one could be moved. It needs no more memory for a queue of millions than
+// for a small one: what has to be known by name are the keys that nobody knows yet.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,12 +57,15 @@ class KeyCheck {
   Result<void> look_at_buckets(std::size_t begin, std::size_t end, const OnPage& on_page);
   // Takes out the keys of which the lists say what they are.
   Result<void> settle(std::vector<Unknown>& keys, const OnPage& on_page);
+  void note_twice(std::string_view id);
   [[nodiscard]] bool is_listed(std::string_view id) const;
   // The type that a key has to have; empty: nobody knows it.
   [[nodiscard]] std::string_view expected(std::string_view suffix) const;
   // The job that a key belongs to.
   [[nodiscard]] std::string_view owner(std::string_view suffix) const;
   Result<void> tell(const Unknown& key, const OnFound& found);
+  // False: it stands in one place only.
+  Result<bool> tell_twice(const std::string& id, const OnFound& found);
 
   Link& source_;
   const V1Keys& v1_;
@@ -70,6 +74,8 @@ class KeyCheck {
   // Of the ids that they may belong to: hashes of those that stand somewhere, in order.
   std::vector<std::uint64_t> listed_{};
   std::int64_t more_ = 0;
+  std::set<std::string, std::less<>> twice_{};  // ids that were met twice in the lists
+  bool more_twice_ = false;                     // than are kept
   bool readable_ = true;
   KnownKinds kinds_{.subs = false, .owners = false};
 };

@@ -13,6 +13,8 @@ namespace {
 
 // Keys that are looked at by name together, where ids and keys do not balance.
 constexpr std::size_t kUnsureAtOnce = 30'000;
+// Jobs that stand in two places are named up to here.
+constexpr std::size_t kTwiceKept = 100;
 
 }  // namespace
 
@@ -73,11 +75,13 @@ Result<void> KeyCheck::settle(std::vector<Unknown>& keys, const OnPage& on_page)
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   std::vector<bool> there(wanted.size());
   auto listed = each_listed(
-      [&wanted, &there](std::string_view id) {
+      [this, &wanted, &there](std::string_view id) {
         const auto print = Balance::print_of(id);
         const auto it = std::lower_bound(wanted.begin(), wanted.end(), print);
-        if (it != wanted.end() && *it == print)
-          there[static_cast<std::size_t>(it - wanted.begin())] = true;
+        if (it == wanted.end() || *it != print) return;
+        auto was_there = there[static_cast<std::size_t>(it - wanted.begin())];
+        if (was_there) note_twice(id);
+        was_there = true;
       },
       on_page);
   if (!listed) return listed;
@@ -86,6 +90,13 @@ Result<void> KeyCheck::settle(std::vector<Unknown>& keys, const OnPage& on_page)
     if (there[i]) listed_.push_back(wanted[i]);
   std::erase_if(keys, [this](const auto& key) { return expected(key.suffix) == key.type; });
   return {};
+}
+
+void KeyCheck::note_twice(std::string_view id) {
+  if (twice_.size() < kTwiceKept)
+    twice_.emplace(id);
+  else if (!twice_.contains(id))
+    more_twice_ = true;
 }
 
 bool KeyCheck::is_listed(std::string_view id) const {

@@ -32,13 +32,11 @@ class Estimate : public Sink {
       : session_(session), queue_(queue), plan_(plan), findings_(findings) {}
 
   Result<void> take(const Chunk& chunk) override {
+    if (auto looked = look_at_names(chunk); !looked) return looked;
     for (const auto& job : chunk.jobs) {
       for (const auto& [field, value] : job.fields)
         plan_.bytes += static_cast<std::int64_t>(field.size() + value.size());
       plan_.estimated_memory += kOverhead;
-      if (job.id != job.v1_id)
-        findings_.add(
-            {.queue = queue_.names.from, .job = job.v1_id, .text = "will be called " + job.id});
     }
     return session_.step(queue_, kLooking, static_cast<std::int64_t>(chunk.jobs.size()));
   }
@@ -52,6 +50,28 @@ class Estimate : public Sink {
   }
 
  private:
+  // A job that gets another id must not get one that another job has.
+  Result<void> look_at_names(const Chunk& chunk) {
+    std::vector<const MovedJob*> renamed;
+    Commands looks;
+    for (const auto& job : chunk.jobs) {
+      if (job.id == job.v1_id) continue;
+      renamed.push_back(&job);
+      wire::append_command(looks.emplace_back(), {"EXISTS", queue_.v1(job.id)});
+    }
+    const auto taken = session_.source().ask_all(std::move(looks));
+    if (!taken) return taken.error();
+    for (std::size_t i = 0; i < renamed.size(); ++i) {
+      const auto& job = *renamed[i];
+      if ((*taken)[i].integer == 1)
+        tell(job.v1_id, true,
+             "would be called " + job.id + ", as another job is: remove one of the two");
+      else
+        tell(job.v1_id, false, "will be called " + job.id);
+    }
+    return {};
+  }
+
   MigrationSession& session_;
   const MovingQueue& queue_;
   MigrationPlan& plan_;

@@ -51,6 +51,29 @@ TEST_F(BlockedMigration, HalfAFlowIsRefusedBeforeV1IsTouched) {
               AllOf(HasSubstr("something blocks"), HasSubstr("parent-1"), HasSubstr("its child")));
 }
 
+TEST_F(BlockedMigration, AJobInTwoPlacesIsFound) {
+  redis({"ZADD", v1.key("parts", "failed"), "5", "part-0"});
+  redis({"LPUSH", v1.key("early", "wait"), "early-2"});
+  redis({"LPUSH", v1.key("parts", "active"), "part-1"});
+  const auto text = plan_of_it();
+  EXPECT_THAT(text, HasSubstr("parts part-0: stands in `wait` and once more in `failed`"));
+  EXPECT_THAT(text, HasSubstr("early early-2: stands in `wait` and once more in `wait`"));
+  EXPECT_THAT(text, Not(HasSubstr("part-1"))) << "one that runs is waited for";
+  redis({"DEL", v1.key("parts", "active")});
+  const auto error = refused(options_of(v1));
+  EXPECT_THAT(error.detail, AllOf(HasSubstr("early-2"), HasSubstr("once more in")));
+}
+
+TEST_F(BlockedMigration, AnIdThatAnotherJobHasIsFound) {
+  for (const auto* const id : {"repeat:x:1700000000000", "x.1700000000000"}) {
+    redis({"HSET", v1.key("parts", id), "name", "n", "data", "{}", "opts", "{}"});
+    redis({"ZADD", v1.key("parts", "completed"), "5", id});
+  }
+  EXPECT_THAT(plan_of_it(), HasSubstr("parts repeat:x:1700000000000: would be called "
+                                      "x.1700000000000, as another job is"));
+  refused(options_of(v1));
+}
+
 TEST_F(BlockedMigration, JobsThatRanAreLookedAtBeforeTheTombstones) {
   redis({"LREM", v1.key("orders", "wait"), "0", "1"});
   redis({"HSET", v1.key("orders", "1"), "priority", "one"});

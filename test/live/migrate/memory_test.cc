@@ -94,7 +94,7 @@ TEST_F(MemoryOfMigration, IsBoundedWhereNothingStandsAnywhere) {
   EXPECT_THAT(blocking(plan.findings), HasSubstr("more that block"));
 }
 
-// Ids without a job, and jobs in two lists, cost another look, and hide no job that is in none.
+// Ids without a job, and jobs in two lists, hide no job that is in none.
 TEST_F(MemoryOfMigration, AStrayJobIsFoundAmongWhatDoesNotBalance) {
   make("few", 3'000, /*listed=*/true);
   for (int i = 1; i < 500; ++i) {
@@ -104,9 +104,11 @@ TEST_F(MemoryOfMigration, AStrayJobIsFoundAmongWhatDoesNotBalance) {
   redis({"HSET", v1.key("few", "stray"), "name", "n", "data", "{}"});
   MigrationPlan plan;
   peak_of("few", [&plan](Migration& migration) { plan = migration.plan().value(); });
-  EXPECT_EQ(blocking(plan.findings).find("few stray: is a job that stands in no list"), 0U)
-      << blocking(plan.findings);
-  EXPECT_EQ(plan.blocking, 1);
+  const auto text = blocking(plan.findings);
+  EXPECT_EQ(text.find("few stray: is a job that stands in no list"), 0U) << text;
+  EXPECT_THAT(text, HasSubstr("few 1: stands in `wait` and once more in `completed`"));
+  EXPECT_THAT(text, HasSubstr("more jobs may stand in two places than are named here"));
+  EXPECT_EQ(plan.blocking, 1 + 100 + 1) << "the stray one, those that are named, and that line";
 }
 
 }  // namespace
