@@ -100,8 +100,8 @@ class FetchedJob {
  public:
   FetchedJob(RawFetchedJob raw, T data) : raw_(std::move(raw)), job_(raw_.job(), std::move(data)) {}
 
-  // What a handler has: ids, attempts, data, progress, log. Its stop_token tells that the lease was
-  // lost, or that the Consumer is gone.
+  // What a handler has: ids, attempts, data, progress, log, update_data. Its stop_token tells that
+  // the lease was lost, or that the Consumer is gone.
   [[nodiscard]] Job<T>& job() noexcept { return job_; }
   [[nodiscard]] const T& data() const noexcept { return job_.data(); }
   [[nodiscard]] T& data() noexcept { return job_.data(); }

@@ -424,15 +424,17 @@ class Queue {
 
   // Waits until a job has ended for good, at most for `timeout` (0 to ten years; 0 only looks), and
   // tells how: right before, during and after its end, and when the job is removed by the very end
-  // of its run. How a job ended that is gone already is looked for in the last 1,000 entries of
-  // events, each of which may tell of many jobs, and never waited for: where the end is farther
-  // back, or was trimmed, the answer is not_found at once. Whoever asks later than that keeps the
-  // jobs (WorkerOptions::keep_completed), or waits from before their end. It waits on the stream of
-  // events, with one more connection for all who wait on this queue, and asks for the job at the
-  // beginning, when events were missed, and at the end of the time. While the server is away it
-  // goes on waiting.
+  // of its run or since.
+  // Of a job that is gone the events tell how it ended, among the last 10,000 entries of the queue's
+  // stream, each of which may tell of up to 256 jobs. What is told there is answered at once
+  // (FinishedJob::kept is false); and so is what is not, as not_found: a job that ended farther
+  // back, or whose events were cut off (set_event_cap, trim_events, obliterate), one that was
+  // removed before its end, and one that never was. None of them is waited for.
+  // It waits on the stream of events, with one more connection for all who wait on this queue, and
+  // asks for the job at the beginning, when events were missed, and at the end of the time. While
+  // the server is away it goes on waiting.
   // Errors: timeout (it has not ended yet, or the server was away at that time), not_found (no such
-  // job, or it was removed and no event tells how it ended), invalid_name, invalid_argument (the
+  // job, or it is gone and no event tells how it ended), invalid_name, invalid_argument (the
   // timeout, or called on the I/O thread), fence, closed (the client was closed meanwhile), denied.
   Result<FinishedJob> wait_until_finished(std::string_view id, std::chrono::milliseconds timeout) {
     return raw_.wait_until_finished(id, timeout);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EndSearch: how did a job end that is not there any more? It reads the stream of events backwards,
-// a bounded way, to the last thing that was told of the job.
+// a bounded way, to the last thing that was told of the job's run. It ends sooner at entries that
+// are older than the job.
 //
 // Thread-safety: on the loop only.
 #pragma once

@@ -2,6 +2,7 @@
 // wait_until_finished: right whenever it is called, and whatever becomes of the job.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
@@ -58,6 +59,17 @@ class Finish : public LibraryTest {
   static ErrorCode error_code(End end) {
     return end.wait_for(30s) == std::future_status::ready ? error_of(end.get()).code
                                                           : ErrorCode::protocol;
+  }
+  // So many custom events of that time, as emit_event would write them.
+  void write_custom(int entries, const std::string& at_ms) {
+    ASSERT_FALSE(redis({"EVAL",
+                        "for i = 1, ARGV[1] do"
+                        " local n = redis.call('HINCRBY', KEYS[2], 'event_seq', 1)"
+                        " redis.call('XADD', KEYS[1], n .. '-0', 'at', ARGV[2],"
+                        " 'custom', 'noon', 'payload', '') end",
+                        "2", key_of(Structure::events), key_of(Structure::meta),
+                        std::to_string(entries), at_ms})
+                     .is_error());
   }
   ClientOptions named() const {
     auto how = options();
@@ -144,19 +156,63 @@ TEST_F(Finish, B49_RemovedByItsEndLongBefore) {
   EXPECT_FALSE(queue.wait_until_finished(bad, 0ms).value().kept);
 }
 
-// The event is there still, and farther back than anybody looks: that is told, not waited for.
-TEST_F(Finish, B49_RemovedByItsEndTooLongBefore) {
-  const auto id = near.add("a").value();
+// Removed by hand, after an end that was kept, with all that may be told of it since.
+TEST_F(Finish, B49_RemovedAfterItsEnd) {
+  const auto good = near.add("a", {.deduplication = Deduplication::throttle("once", 1h)}).value();
+  const auto bad = near.add("bad").value();
+  work();
+  EXPECT_TRUE(near.add("a", {.deduplication = Deduplication::throttle("once", 1h)})->deduplicated);
+  ASSERT_TRUE(near.remove(good));
+  ASSERT_TRUE(near.remove(bad));
+  const auto end = queue.wait_until_finished(good, 10s).value();
+  EXPECT_EQ(end.state, JobState::completed);
+  EXPECT_FALSE(end.kept);
+  EXPECT_EQ(queue.wait_until_finished(bad, 10s).value().state, JobState::failed);
+}
+
+// One that was given another run after its end, and was removed before that.
+TEST_F(Finish, RemovedBeforeItsEndIsNoEnd) {
+  const auto again = near.add("bad").value();
+  work();
+  ASSERT_TRUE(near.retry(again));
+  ASSERT_TRUE(near.remove(again));
+  const auto never = near.add("a").value();
+  ASSERT_TRUE(near.remove(never));
+  for (const auto& id : {again, never})
+    EXPECT_EQ(error_of(queue.wait_until_finished(id, 10s)).code, ErrorCode::not_found);
+}
+
+// Far back in the stream, or farther than anybody looks: either is answered at once.
+TEST_F(Finish, B49_RemovedByAnEndFarBackIsToldOrNotFoundAtOnce) {
+  const auto now = std::to_string(client.server_time_ms());
+  const auto write = [&](int entries) { write_custom(entries, now); };
+  ASSERT_TRUE(near.open());
+  ASSERT_TRUE(near.set_event_cap({.entries = 100'000}));
+  const auto good = near.add("a").value();
+  const auto custom = near.add("b", {.id = "custom"}).value();
   work(Keep::none());
-  for (int i = 0; i < 900; ++i) near.emit_event("in-between").value();
-  EXPECT_EQ(queue.wait_until_finished(id, 0ms).value().state, JobState::completed);
-  for (int i = 0; i < 200; ++i) near.emit_event("in-between").value();
+  write(9'000);
+  for (const auto& id : {good.id, custom.id})
+    EXPECT_EQ(queue.wait_until_finished(id, 1h).value().state, JobState::completed) << id;
+  write(1'500);
   const auto begin = std::chrono::steady_clock::now();
-  const auto gone = error_of(queue.wait_until_finished(id, 30s));
-  EXPECT_EQ(gone.code, ErrorCode::not_found);
-  EXPECT_EQ(*gone.field("value"), id);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-  EXPECT_EQ(error_of(queue.wait_until_finished(id, 0ms)).code, ErrorCode::not_found);
+  for (const auto& id : {good.id, custom.id})
+    EXPECT_EQ(error_of(queue.wait_until_finished(id, 1h)).code, ErrorCode::not_found) << id;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+}
+
+// Of one that is younger than the entries by more than clocks differ nothing is read but a page.
+TEST_F(Finish, ASearchEndsWhereTheJobWasNotYet) {
+  ASSERT_TRUE(near.open());
+  ASSERT_TRUE(near.set_event_cap({.entries = 100'000}));
+  const auto two_hours_ago = std::to_string(client.server_time_ms() - 2 * 3'600'000);
+  write_custom(3'000, two_hours_ago);
+  const auto id = near.add("a").value();
+  ASSERT_TRUE(near.remove(id));
+  redis({"CONFIG", "RESETSTAT"});
+  EXPECT_EQ(error_of(queue.wait_until_finished(id, 10s)).code, ErrorCode::not_found);
+  const auto stats = redis({"INFO", "commandstats"}).text;
+  EXPECT_NE(stats.find("cmdstat_xrevrange:calls=1,"), std::string::npos) << stats;
 }
 
 // What the stream has lost, nobody can tell any more.
