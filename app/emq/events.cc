@@ -173,8 +173,9 @@ void declare_events(CLI::App& app, Session& session) {
       "  emq events mail --from 1234-0\n"
       "  emq events mail --emit deployed --payload v7\n"
       "  emq events mail --keep 50000\n"
-      "The server keeps about the last 10000 entries, each with up to 256 events. What was removed "
-      "since --from is told in a line of its own. Times are UTC by the server's clock.\n");
+      "The server keeps about the last 10000 entries, each with up to 256 events, or as many as "
+      "--keep said. What was removed since --from is told in a line of its own. Times are UTC by "
+      "the server's clock.\n");
   auto typed = std::make_shared<EventsOptions>();
   verb->add_option("QUEUE", typed->queue, "The queue")->required();
   verb->add_option("--from", typed->from,

@@ -9,7 +9,7 @@ import type { QueueCore } from './queue_core.js';
 import { LoadedJob } from './record.js';
 import { statusOf } from './reply.js';
 import { ScriptCall } from './script_call.js';
-import { logError } from './statuses.js';
+import { writeError } from './statuses.js';
 
 const LINE_BYTES = 8 * 2 ** 10; // of progress, and of a line of the log
 const LINES_KEPT = 1_000;
@@ -104,6 +104,13 @@ export class Job {
     return this.sending;
   }
 
+  // Replaces the job's data, as any later run and reader shall have it; `bytes` stays what this run was given.
+  // Errors: too_large, stale (another run owns the job, or it has ended), not_found (it was removed), and those
+  // of the connection.
+  update(data: unknown): Promise<void> {
+    return this.core.update(this.id, this.token, data);
+  }
+
   // Appends a line to the job's log, of which the newest 1,000 are kept. Errors: too_large (8 KiB), stale,
   // not_found (it was removed), and those of the connection.
   async log(line: string): Promise<void> {
@@ -114,7 +121,7 @@ export class Job {
     const call = new ScriptCall('job/log', keys, { revision, count: 1, keep: LINES_KEPT })
       .itemKeys({ job: jobKey(name, this.id), logs: jobKey(name, this.id, 'logs') })
       .itemArgs({ id: this.id, token: this.token, line: bytes });
-    const error = logError(statusOf(await this.core.call(call), 0), name, this.id);
+    const error = writeError(statusOf(await this.core.call(call), 0), name, this.id);
     if (error) throw error;
   }
 
@@ -146,7 +153,8 @@ export class Job {
       const call = new ScriptCall('job/progress', keys, { revision, now: client.nowMs(), count: 1 })
         .itemKeys({ job: jobKey(name, this.id) })
         .itemArgs({ id: this.id, token: this.token, value });
-      await this.core.call(call).catch(() => undefined);
+      const reply = await this.core.call(call).catch(() => undefined);
+      if (reply !== undefined && statusOf(reply, 0) !== 'ok') this.askToStop('lease_lost');
     }
   }
 }

@@ -12,7 +12,7 @@ import { endOwned } from './deduplication.js';
 import { EchoMQError } from './error.js';
 import { revision } from './generated/scripts.js';
 import { checkAnyJobId, jobKey, subKeys } from './keyspace.js';
-import { JobOptions, encodeData, encodeJob } from './options.js';
+import { JobOptions, encodeJob } from './options.js';
 import type { QueueCore } from './queue_core.js';
 import { JobInfo } from './record.js';
 import { Relay, readMessages } from './relay.js';
@@ -143,14 +143,7 @@ export class Queue {
   // Replaces the data of a job. Errors: not_found, too_large.
   async update(id: string, data: unknown): Promise<void> {
     checkAnyJobId(id);
-    const bytes = encodeData(data);
-    const { dataLimit } = this.core.client.options;
-    if (bytes.length > dataLimit)
-      throw new EchoMQError('too_large', `the job's data is ${bytes.length} bytes long; the limit is ${dataLimit}`);
-    const call = new ScriptCall('job/update', this.core.keys, { revision, count: 1 })
-      .itemKeys({ job: jobKey(this.name, id) })
-      .itemArgs({ id, token: '', data: bytes });
-    if (statusOf(await this.core.look(call), 0) !== 'ok') throw this.core.noSuchJob(id);
+    await this.core.update(id, '', data);
   }
 
   // The newest lines of a job's log, the oldest of them first.

@@ -8,12 +8,12 @@ import { revision } from './generated/scripts.js';
 import { QueueKeys, jobKey, queueKeys, subKeys } from './keyspace.js';
 import { monotonicMs } from './monotonic.js';
 import { openQueue } from './opening.js';
-import { bytesOf } from './options.js';
+import { bytesOf, encodeData } from './options.js';
 import { JobInfo, readInfo, shapesOf } from './record.js';
 import { isAbsent } from './refusal.js';
 import { Reply, buffersOf, itemsOf, statusOf } from './reply.js';
 import { ScriptCall, ScriptName } from './script_call.js';
-import { AnsweredAdd, addResult, noSuchJob } from './statuses.js';
+import { AnsweredAdd, addResult, noSuchJob, writeError } from './statuses.js';
 
 const OWNERS_KNOWN = 4_096; // one that was forgotten costs a round trip
 export const NOT_READY_PAUSE_MS = 50;
@@ -88,6 +88,19 @@ export class QueueCore {
     const keys = { ...this.keys, job: jobKey(this.name, id) };
     const reply = await this.look(new ScriptCall('job/read', keys, { revision, id }));
     return readInfo(this.name, id, buffersOf(reply));
+  }
+
+  // Replaces the data of a job; with the token of a run only while that holds it.
+  async update(id: string, token: number | '', data: unknown): Promise<void> {
+    const bytes = encodeData(data);
+    const { dataLimit } = this.client.options;
+    if (bytes.length > dataLimit)
+      throw new EchoMQError('too_large', `the job's data is ${bytes.length} bytes long; the limit is ${dataLimit}`);
+    const call = new ScriptCall('job/update', this.keys, { revision, count: 1 })
+      .itemKeys({ job: jobKey(this.name, id) })
+      .itemArgs({ id, token, data: bytes });
+    const error = writeError(statusOf(await this.look(call), 0), this.name, id);
+    if (error) throw error;
   }
 
   // --- what this process holds in `active`

@@ -51,8 +51,8 @@ export function removeError(status: string, queue: string, id: string): EchoMQEr
   return new EchoMQError('wrong_state', `job ${id} of queue "${queue}" ${why}`, { queue, value: id });
 }
 
-// Why a line was not written, if it was not.
-export function logError(status: string, queue: string, id: string): EchoMQError | undefined {
+// Why a line of the log, or data, was not written, if it was not.
+export function writeError(status: string, queue: string, id: string): EchoMQError | undefined {
   if (status === 'ok') return undefined;
   if (status === 'gone') return noSuchJob(queue, id);
   return new EchoMQError('stale', `another run owns job ${id}`, { queue, value: id });

@@ -106,7 +106,7 @@ test('refusals', () => {
 });
 
 test('statuses', () => {
-  const { addResult, removeError, logError, endStatus, countedAs } = part('statuses');
+  const { addResult, removeError, writeError, endStatus, countedAs } = part('statuses');
   const { queue, statuses } = vectors('refusals');
   const { id, owner } = statuses;
   for (const { status, code, ...told } of statuses.adds) {
@@ -119,7 +119,7 @@ test('statuses', () => {
       assert.equal(result.fields.queue, queue);
     }
   }
-  for (const [of, error] of [['removes', removeError], ['log_lines', logError]])
+  for (const [of, error] of [['removes', removeError], ['writes', writeError]])
     for (const { status, code } of statuses[of]) assert.equal(error(status, queue, id)?.code ?? null, code, status);
   for (const { kind, status, again, counts } of statuses.ends)
     assert.equal(countedAs(kind, endStatus(status, again)) ?? null, counts, `${kind} ${status} ${again}`);

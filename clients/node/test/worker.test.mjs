@@ -199,6 +199,32 @@ test('progress, logs and cancelling', async () => {
   await worker.stop();
 });
 
+test('a handler replaces the data of its job, and not after it lost it', async () => {
+  const queue = fresh();
+  const { id } = await queue.add({ at: 0 });
+  const told = [];
+  let go;
+  const taken = new Promise((resolve) => (go = resolve));
+  const worker = work(queue, async (job) => {
+    await job.update({ at: 1 });
+    told.push(job.text);
+    await taken;
+    for (const write of [() => job.update({ at: 2 }), () => job.log('a line')])
+      await write().catch((error) => told.push(error.code));
+    await job.progress(2);
+    told.push(job.signal.reason);
+  });
+  await eventually(async () => (await queue.job(id)).data.toString() === '{"at":1}', 'the data is replaced');
+  await server.raw.zadd(`emq:{${queue.name}}:active`, 'XX', '4000000000000001', id);
+  go();
+  await eventually(() => worker.stats.refused === 1, 'the result is refused');
+  assert.deepEqual(told, ['{"at":0}', 'stale', 'stale', 'lease_lost']);
+  const info = await queue.job(id);
+  assert.equal(info.data.toString(), '{"at":1}');
+  assert.equal(info.progress.length, 0);
+  await worker.stop();
+});
+
 test('a lease that went to another stops the handler and refuses its result', async () => {
   const queue = fresh();
   const { id } = await queue.add(1);

@@ -37,7 +37,7 @@ TEST(QueueVectors, Statuses) {
     EXPECT_EQ(code_of(move_result(one.at("status").get<std::string>(), queue, id, "is unfit")),
               one.at("code"))
         << one;
-  for (const auto& one : statuses.at("log_lines"))
+  for (const auto& one : statuses.at("writes"))
     EXPECT_EQ(code_of(write_result(one.at("status").get<std::string>(), queue, id, "")),
               one.at("code"))
         << one;
