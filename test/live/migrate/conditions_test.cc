@@ -251,6 +251,7 @@ TEST_F(MigrationConditions, TwoAtATimeAreNoticed) {
     return true;
   };
   redis({"LPUSH", prefix + ":one:wait", "gone"});
+  redis({"LREM", prefix + ":one:wait", "1", "1"});
   redis({"ZADD", prefix + ":one:failed", "5", "1"});
   const auto error = error_of(Migration(client, options).run());
   EXPECT_EQ(error.code, ErrorCode::wrong_state);
