@@ -425,7 +425,7 @@ class Queue {
   // Waits until a job has ended for good, at most for `timeout` (0 to ten years; 0 only looks), and
   // tells how: right before, during and after its end, and when the job is removed by the very end
   // of its run or since.
-  // Of a job that is gone the events tell how it ended, among the last 10,000 entries of the queue's
+  // Of a job that is gone the events tell how it ended, among the last 10,000 entries of the
   // stream, each of which may tell of up to 256 jobs. What is told there is answered at once
   // (FinishedJob::kept is false); and so is what is not, as not_found: a job that ended farther
   // back, or whose events were cut off (set_event_cap, trim_events, obliterate), one that was
